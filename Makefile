@@ -148,7 +148,7 @@ dist: $(STAMP)
 	$(BIN)/twine check --strict dist/*
 	$(PYTHON) -m venv build/wheel
 	build/wheel/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
-	cd build/wheel && bin/python $(CURDIR)/tests/smoke.py
+	cd build/wheel && bin/python $(CURDIR)/tools/smoke.py
 
 # All of setup.cfg but the adapters, for every version of Python and every platform: the wheels of PyTorch differ from index to index.
 lock: $(STAMP)
@@ -159,7 +159,7 @@ lock: $(STAMP)
 
 # For a quiet machine: half an hour.
 bench: $(STAMP)
-	$(BIN)/python tools/bench/run.py $(BENCH)
+	$(BIN)/python -m tools.bench.run $(BENCH)
 
 parity: $(STAMP)
 	MLSUB_TESTS=long $(PYTEST) tests/differential/test_corpus.py tests/differential/test_mutants.py

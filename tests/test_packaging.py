@@ -14,14 +14,14 @@ import pytest
 from mlsub.io import VERSION
 
 REPOSITORY = Path(__file__).parents[1]
+SETUP = configparser.ConfigParser()
+SETUP.read(REPOSITORY / "setup.cfg")
 #: For people who read the source.
 NOT_NEEDED = {".md", ".py", ".pyc"}
 
 
 def test_every_data_file_of_the_package_is_installed() -> None:
-    config = configparser.ConfigParser()
-    config.read(REPOSITORY / "setup.cfg")
-    patterns = {name: words.split() for name, words in config["options.package_data"].items()}
+    patterns = {name: words.split() for name, words in SETUP["options.package_data"].items()}
     package = REPOSITORY / "mlsub"
     assert set(patterns) == {"mlsub"}
     installed = {file for pattern in patterns["mlsub"] for file in package.glob(pattern)}
@@ -42,9 +42,7 @@ def test_every_package_is_found() -> None:
 
 
 def test_the_version_stands_in_one_place() -> None:
-    config = configparser.ConfigParser()
-    config.read(REPOSITORY / "setup.cfg")
-    assert config["metadata"]["version"] == "attr: mlsub.io.VERSION"
+    assert SETUP["metadata"]["version"] == "attr: mlsub.io.VERSION"
     elsewhere = [
         file.relative_to(REPOSITORY).as_posix()
         for folder in ("mlsub", "docs", "tests")
@@ -56,14 +54,12 @@ def test_the_version_stands_in_one_place() -> None:
 
 def test_every_extra_that_a_message_names_is_one_and_installs_from_the_source() -> None:
     """mlsub is on no package index, so that ``pip install mlsub[...]`` would install something else, or nothing."""
-    config = configparser.ConfigParser()
-    config.read(REPOSITORY / "setup.cfg")
     files = [*(REPOSITORY / "mlsub").rglob("*.py"), *REPOSITORY.glob("*.md"), *(REPOSITORY / "docs").rglob("*.md")]
     texts = {file.relative_to(REPOSITORY).as_posix(): file.read_text("utf-8") for file in files}
     assert [name for name, text in texts.items() if "pip install 'mlsub[" in text or "pip install mlsub" in text] == []
     extras = {extra for text in texts.values() for extra in re.findall(r"'\.\[([a-z]+)\]'", text)}
     extras |= {extra for text in texts.values() for extra in re.findall(r'needs_extra\(.*, "([a-z]+)"\)', text)}
-    assert extras and extras <= set(config["options.extras_require"])
+    assert extras and extras <= set(SETUP["options.extras_require"])
 
 
 def test_the_source_distribution_has_what_its_tests_and_documentation_need() -> None:
@@ -89,18 +85,14 @@ def test_the_source_distribution_has_what_its_tests_and_documentation_need() -> 
 def test_the_smoke_tests_of_a_release_pass_here(tmp_path: Path) -> None:
     """What of them needs no installation: a submission on its way through the commands."""
     script = (
-        "from tests import smoke\n"
+        "from tools import smoke\n"
         "from tools.support.runner import run\n"
         "smoke.mlsub = lambda *words: run(*words).stdout\n"
         "smoke.goes_through()\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", script],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+        [sys.executable, "-c", script], cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("ok: ") == 3

@@ -11,8 +11,8 @@ import yaml
 
 from tests.docs.pages import blocks
 from tests.docs.reader import Reader
-from tests.tools.test_action import ACTION, validate
-from tests.tools.test_files import HOOKS
+from tests.tools.test_github_action import ACTION, validate
+from tests.tools.test_gitlab_hooks_docker import HOOKS
 from tools.support.runner import REPOSITORY
 
 PAGE = (REPOSITORY / "docs" / "ci.md").read_text()

@@ -21,7 +21,7 @@ MAKE_CALLS = {
     "test-all": "tests/emit/adapters",
     "mutants": "-m tools.mutation",
     "lint": "mypy",
-    "bench": "tools/bench/run.py",
+    "bench": "-m tools.bench.run",
     "parity": "tests/differential/test_corpus.py",
     "campaigns": "-m tools.campaigns.fuzz",
     "supply": "tools.supply.licences",

@@ -15,6 +15,12 @@ from mlsub.io.data import load_yaml
 
 
 @pytest.fixture
+def file(tmp_path: Path) -> Path:
+    (tmp_path / "rules.yaml").write_text("runs: 5")
+    return tmp_path / "rules.yaml"
+
+
+@pytest.fixture
 def reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     """The texts that are read as YAML; what they hold is kept in ``__pycache__`` beside the file."""
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
@@ -33,8 +39,7 @@ def reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
 @pytest.mark.parametrize(
     "text", ["a: [1, 2.5, x, null, true, .inf]", "8192: {0.5: no}", "- {}", "a: é\n", f"a: {2**63}", ""]
 )
-def test_what_a_file_holds_is_read_as_yaml_once(text: str, tmp_path: Path, reads: list[bytes]) -> None:
-    file = tmp_path / "rules.yaml"
+def test_what_a_file_holds_is_read_as_yaml_once(text: str, tmp_path: Path, file: Path, reads: list[bytes]) -> None:
     file.write_text(text)
     first = load_yaml(file)
     assert repr(load_yaml(file)) == repr(first)
@@ -43,16 +48,13 @@ def test_what_a_file_holds_is_read_as_yaml_once(text: str, tmp_path: Path, reads
 
 
 @pytest.mark.parametrize("text", ["a: 2021-06-30", f"a: {2**70}", "2021-06-30: 3"])
-def test_what_would_come_back_as_something_else_is_not_kept(text: str, tmp_path: Path, reads: list[bytes]) -> None:
-    file = tmp_path / "rules.yaml"
+def test_what_would_come_back_as_something_else_is_not_kept(text: str, file: Path, reads: list[bytes]) -> None:
     file.write_text(text)
     assert repr(load_yaml(file)) == repr(load_yaml(file))
     assert len(reads) == 2
 
 
-def test_an_edited_file_counts_at_once_whatever_its_size_and_times_say(tmp_path: Path, reads: list[bytes]) -> None:
-    file = tmp_path / "rules.yaml"
-    file.write_text("runs: 5")
+def test_an_edited_file_counts_at_once_whatever_its_size_and_times_say(file: Path, reads: list[bytes]) -> None:
     assert load_yaml(file) == {"runs": 5}
     times = file.stat().st_atime_ns, file.stat().st_mtime_ns
     file.write_text("runs: 9")
@@ -63,11 +65,9 @@ def test_an_edited_file_counts_at_once_whatever_its_size_and_times_say(tmp_path:
 
 
 @pytest.mark.parametrize("damage", [b"", b"\xff" * 9, b"\x92\xc4\x07runs: 5", b"\x93\xc4\x07runs: 5\x01", b"\x01"])
-def test_what_is_damaged_is_read_and_written_anew(damage: bytes, tmp_path: Path, reads: list[bytes]) -> None:
-    file = tmp_path / "rules.yaml"
-    file.write_text("runs: 5")
+def test_what_is_damaged_is_read_and_written_anew(damage: bytes, file: Path, reads: list[bytes]) -> None:
     load_yaml(file)
-    kept = tmp_path / "__pycache__" / "rules.yaml.msgpack"
+    kept = file.parent / "__pycache__" / "rules.yaml.msgpack"
     whole = kept.read_bytes()
     kept.write_bytes(damage)
     assert load_yaml(file) == {"runs": 5}
@@ -75,28 +75,22 @@ def test_what_is_damaged_is_read_and_written_anew(damage: bytes, tmp_path: Path,
 
 
 def test_nothing_is_written_where_the_interpreter_writes_no_bytecode(
-    tmp_path: Path, reads: list[bytes], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, file: Path, reads: list[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    file = tmp_path / "rules.yaml"
-    file.write_text("runs: 5")
     assert (load_yaml(file), load_yaml(file)) == ({"runs": 5}, {"runs": 5})
     assert list(tmp_path.iterdir()) == [file]
 
 
 def test_bytecode_that_lies_elsewhere_takes_the_data_with_it(
-    tmp_path: Path, reads: list[bytes], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, file: Path, reads: list[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "pycache_prefix", str(tmp_path / "elsewhere"))
-    file = tmp_path / "rules.yaml"
-    file.write_text("runs: 5")
     assert (load_yaml(file), load_yaml(file), len(reads)) == ({"runs": 5}, {"runs": 5}, 1)
     assert not (tmp_path / "__pycache__").exists()
 
 
-def test_a_place_that_cannot_be_written_costs_only_time(tmp_path: Path, reads: list[bytes]) -> None:
-    file = tmp_path / "rules.yaml"
-    file.write_text("runs: 5")
+def test_a_place_that_cannot_be_written_costs_only_time(tmp_path: Path, file: Path, reads: list[bytes]) -> None:
     (tmp_path / "__pycache__").write_text("a file in the place of the folder")
     assert (load_yaml(file), load_yaml(file), len(reads)) == ({"runs": 5}, {"runs": 5}, 2)
 

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Meta
 
+from mlsub.io.data import load_yaml
 from mlsub.io.documents import Form, read_document
 from mlsub.io.problems import FileProblemsError, find_flaws
 
@@ -43,31 +44,7 @@ class Whole(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 FORM = Form(type=Whole, kind="wholes", title="A whole")
 
-#: What stands under ``parts`` in a file, and what is said of it.
-SAID = {
-    "[{id: a, size: 0}]": "parts.a.size: expected at least 1, found 0",
-    "[{id: a, size: 4.0}]": "parts.a.size: expected a whole number, found 4.0",
-    "[{id: a, size: null}]": "parts.a.size: expected a whole number, found nothing",
-    "[{id: a, size: true}]": "parts.a.size: expected a whole number, found true",
-    "[{id: a, share: .nan}]": "parts.a.share: expected more than 0, found nan",
-    "[{id: a, share: 2}]": "parts.a.share: expected at most 1, found 2",
-    "[{id: a, colour: gren}]": "parts.a.colour: unknown value 'gren'. Did you mean green?",
-    "[{id: a, colour: [red]}]": "parts.a.colour: expected green or red, found a list",
-    "[{id: a, day: 2021-02-30}]": "parts.a.day: '2021-02-30' is not a day of the calendar; write it as 2021-06-30",
-    "[{id: a, colr: red}]": "parts.a.colr: unknown word. Did you mean colour?",
-    "[{size: 2}]": "parts.0: id is missing",
-    "[{idx: a}]": "parts.0.idx: unknown word. Did you mean id?",
-    "[{id: 5}]": "parts.5.id: expected text, found 5; put it in quotes",
-    "[{id: a, words: B}]": "parts.a.words: 'B' is not a name; use a to z",
-    '[{id: a, words: "b\\n"}]': "parts.a.words: 'b\\n' is not a name; use a to z",
-    "[{id: a, words: [b, C]}]": "parts.a.words.1: 'C' is not a name; use a to z",
-    "[{id: a, words: []}]": "parts.a.words: expected at least 1 item, found an empty list",
-    "[{id: a, words: 3}]": "parts.a.words: expected text or a list, found 3",
-    "[{id: a, words: abcdefghi}]": "parts.a.words: expected at most 8 characters, found 'abcdefghi'",
-    "{}": "parts: expected a list, found an empty mapping",
-    "[7]": "parts.0: expected a mapping, found 7",
-    "[{id: a, id: b}]": "'id' is given twice, first on line 2",
-}
+SAID = load_yaml(Path(__file__).with_name("flaws.yaml"))["parts"]
 
 
 def said(file: Path, text: str) -> list[str]:

@@ -13,15 +13,7 @@ import pytest
 
 from mlsub.io import write
 from mlsub.io.errors import MlsubError
-from mlsub.io.write import (
-    back_up,
-    make_folder,
-    put_folder,
-    replace_whole,
-    staging_beside,
-    sync_tree,
-    write_file,
-)
+from mlsub.io.write import back_up, make_folder, put_folder, replace_whole, staging_beside, sync_tree, write_file
 
 FILES = 20
 

@@ -43,60 +43,26 @@ def test_what_was_written_is_replaced_and_goes(final: Path) -> None:
     assert contents(final) == {"two": "again"}
 
 
-def changed(final: Path) -> str:
-    (final / "two").write_text("mine")
-    return "two"
+#: What somebody does to the folder, and the name that is told.
+CHANGES: dict[str, tuple[Callable[[Path], object], str]] = {
+    "changed": (lambda final: (final / "two").write_text("mine"), "two"),
+    "added": (lambda final: (final / "a" / "mine").write_text("mine"), "a/mine"),
+    "hidden": (lambda final: (final / ".mine").write_text("mine"), ".mine"),
+    "deep": (
+        lambda final: ((final / "b" / "c").mkdir(parents=True), (final / "b/c/mine").write_text("mine")),
+        "b/c/mine",
+    ),
+    "no text": (lambda final: (final / "caf\udce9").write_text(""), "caf\udce9"),
+    "linked": (lambda final: ((final / "two").unlink(), (final / "two").symlink_to("a/one")), "two"),
+    "a linked folder": (lambda final: (final / "link").symlink_to("a"), "link"),
+    "a pipe": (lambda final: os.mkfifo(final / "fifo"), "fifo"),
+    "moved": (lambda final: (final / "two").rename(final / "three"), "three"),
+}
 
 
-def added(final: Path) -> str:
-    (final / "a" / "mine").write_text("mine")
-    return "a/mine"
-
-
-def hidden(final: Path) -> str:
-    (final / ".mine").write_text("mine")
-    return ".mine"
-
-
-def deep(final: Path) -> str:
-    (final / "b" / "c").mkdir(parents=True)
-    (final / "b" / "c" / "mine").write_text("mine")
-    return "b/c/mine"
-
-
-def no_text(final: Path) -> str:
-    os.close(os.open(os.fsencode(final) + b"/caf\xe9", os.O_CREAT | os.O_WRONLY))
-    return "caf\udce9"
-
-
-def linked(final: Path) -> str:
-    (final / "two").unlink()
-    (final / "two").symlink_to("a/one")
-    return "two"
-
-
-def linked_folder(final: Path) -> str:
-    (final / "link").symlink_to("a")
-    return "link"
-
-
-def fifo(final: Path) -> str:
-    os.mkfifo(final / "fifo")
-    return "fifo"
-
-
-def moved(final: Path) -> str:
-    (final / "two").rename(final / "three")
-    return "three"
-
-
-@pytest.mark.parametrize(
-    "change",
-    [changed, added, hidden, deep, no_text, linked, linked_folder, fifo, moved],
-    ids=lambda each: each.__name__,
-)
-def test_what_somebody_did_keeps_it_and_is_named(change: Callable[[Path], str], final: Path) -> None:
-    name = change(final)
+@pytest.mark.parametrize(("change", "name"), CHANGES.values(), ids=CHANGES)
+def test_what_somebody_did_keeps_it_and_is_named(change: Callable[[Path], object], name: str, final: Path) -> None:
+    change(final)
     before = sorted(os.walk(final))
     for attempt in (lambda: check_free(final), lambda: put(final, {"two": "new"})):
         with pytest.raises(MlsubError) as refused:

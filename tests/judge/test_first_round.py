@@ -9,6 +9,7 @@ import pytest
 
 import mlsub
 from mlsub.findings import Kind, Verdict
+from mlsub.io.data import load_yaml
 from mlsub.rounds import all_rounds, get_round, usages
 from mlsub.submission.report import EntryResult, Report
 from mlsub.systems.description import read_description
@@ -18,19 +19,7 @@ from tools.support.corpus import SHARED
 from tools.support.runner import run
 
 CASES = SHARED / "cases" / "v0.6"
-#: Minutes to train by system and benchmark: the olympic means of the runs that say that they converged. The results
-#: table of the round has the same two decimals; of the ResNet of tpu-v3-1024, one run of which was aborted, see below.
-SCORES = {
-    "tpu-v3-32": {"resnet": 42.19, "ssd": 12.61, "maskrcnn": 107.03, "gnmt": 12.25, "transformer": 10.20},
-    "tpu-v3-128": {"resnet": 11.22, "ssd": 3.89, "maskrcnn": 57.46, "gnmt": 4.62, "transformer": 3.85},
-    "tpu-v3-256": {"resnet": 6.86, "ssd": 2.76, "maskrcnn": 35.60, "gnmt": 3.53, "transformer": 2.81},
-    "tpu-v3-512": {"resnet": 3.85, "ssd": 1.79, "gnmt": 2.51, "transformer": 1.58},
-    "tpu-v3-1024": {"resnet": 2.30, "ssd": 1.34, "gnmt": 2.11, "transformer": 1.05},
-    "tpu-v3-2048": {"resnet": 1.28, "ssd": 1.21, "transformer": 0.85},
-    "dgx1_ngc19.05_pytorch": {"ssd": 22.36, "transformer": 20.34},
-    "dgx2h_n10_ngc19.05_pytorch": {"transformer": 2.41},
-    "dgx2h_ngc19.05_mxnet": {"resnet": 52.74},
-}
+PUBLISHED = load_yaml(Path(__file__).with_name("first_round.yaml"))
 ENTRY = {
     "hardware": "DGX-1 with V100",
     "framework": "PyTorch NVIDIA Release 19.05",
@@ -72,7 +61,8 @@ def _entries(report: Report) -> dict[tuple[str, str], EntryResult]:
 
 def test_every_published_entry_has_its_published_score(published: Report) -> None:
     found = {at: round(entry.minutes or 0, 2) for at, entry in _entries(published).items()}
-    assert found == {(system, name): score for system, some in SCORES.items() for name, score in some.items()}
+    scores = PUBLISHED["scores"].items()
+    assert found == {(system, name): score for system, some in scores for name, score in some.items()}
 
 
 def test_the_verdict_is_that_of_the_logs(published: Report) -> None:
@@ -91,21 +81,13 @@ def test_a_run_that_did_not_converge_counts_as_slowest_and_is_forgiven(published
 
 
 def test_the_hardware_of_every_published_description_is_read(published: Report) -> None:
+    names = ("accelerator_model_name", "number_of_nodes", "accelerators_per_node", "host_processors_per_node")
     found = {
-        system.path.rpartition("/")[2]: (
-            system.facts.accelerator_model_name,
-            system.facts.number_of_nodes,
-            system.facts.accelerators_per_node,
-            system.facts.host_processors_per_node,
-        )
+        Path(system.path).stem: [getattr(system.facts, name) for name in names]
         for system in published.systems
         if system.facts and system.organisation == "NVIDIA"
     }
-    assert found == {
-        "dgx1_ngc19.05_pytorch.json": ("Tesla V100-SXM2-16GB", 1, 8, 2),
-        "dgx2h_n10_ngc19.05_pytorch.json": ("Tesla V100-SXM3-32GB-H", 10, 16, 2),
-        "dgx2h_ngc19.05_mxnet.json": ("Tesla V100-SXM3-32GB-H", 1, 16, 2),
-    }
+    assert found == PUBLISHED["hardware"]
 
 
 def test_records_of_a_description_are_read(tmp_path: Path) -> None:

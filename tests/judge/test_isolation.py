@@ -10,45 +10,14 @@ import pytest
 
 import mlsub
 from mlsub.findings import Kind, Verdict
+from mlsub.io.data import load_yaml
 from mlsub.submission.report import Report
 from mlsub.workspace import Settings, check_paths
 from tools.support.make_tree import Tree, make_tree, spoil
 
-#: Everything that runs inside the judging and that no official tool of v1.0 does, by where its name is looked up.
-REVIEWS = (
-    "mlsub.review.run._interval",
-    "mlsub.review.run._clock",
-    "mlsub.review.run._status",
-    "mlsub.review.run._event_types",
-    "mlsub.review.run.audit_ending",
-    "mlsub.review.run.audit_progress",
-    "mlsub.review.run.audit_cadence",
-    "mlsub.review.run.audit_dataset",
-    "mlsub.judge.log.audit_run",
-    "mlsub.judge.package.audit_layout",
-    "mlsub.judge.package.list_tree",
-    "mlsub.judge.entry.audit_entry",
-    "mlsub.judge.entry.audit_seeds",
-    "mlsub.judge.scoring.audit_scaling",
-    "mlsub.judge.scoring.read_scaling",
-    "mlsub.judge.scoring._minutes",
-    "mlsub.score.energy.judge.judge_power",
-    "mlsub.score.energy.score.energy_result",
-    "mlsub.judge.package.audit_organisation_seeds",
-    "mlsub.judge.package.facts_of",
-    "mlsub.systems.description.audit",
-    "mlsub.systems.description.audit_status",
-    "mlsub.workspace.check.audit_same_prints",
-    "mlsub.workspace.schedule.prints_of",
-    "mlsub.score.energy.judge.audit_run",
-    "mlsub.score.energy.judge.audit_copies",
-    "mlsub.score.energy.judge._ownerless",
-    "mlsub.score.energy.judge._energies",
-)
+REVIEWS = load_yaml(Path(__file__).with_name("reviews.yaml"))
 #: The same of v5.0, which tests convergence by pruned points.
 HULL = "mlsub.convergence.entry._hull"
-#: Rules of the user's own run beside the official ones, event by event.
-HOUSE = ("handler", "finish")
 OVERLAY = 'title: ours\ncommon:\n  "1.0":\n    both:\n      seed: {occurs: at_least_one, above: 0}\n'
 
 
@@ -109,14 +78,20 @@ def test_a_review_rule_that_raises_changes_no_official_verdict(
     assert all("inside a review rule" in str(actual) for _, actual in crashes)
 
 
-@pytest.mark.parametrize("step", HOUSE)
-def test_a_rule_of_the_users_own_that_raises_changes_no_official_verdict(
-    step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def house(tmp_path: Path) -> tuple[Tree, Settings]:
+    """A tree, and settings with rules of the user's own."""
     overlay = tmp_path / "house.yaml"
     overlay.write_text(OVERLAY)
-    tree = _tree(tmp_path)
-    settings = Settings(jobs=1, overlay=str(overlay))
+    return _tree(tmp_path), Settings(jobs=1, overlay=str(overlay))
+
+
+@pytest.mark.parametrize("step", ["handler", "finish"])
+def test_a_rule_of_the_users_own_that_raises_changes_no_official_verdict(
+    step: str, house: tuple[Tree, Settings], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They run beside the official ones, event by event."""
+    tree, settings = house
     [before] = check_paths([tree.folder], settings)
     real = mlsub.judge.rules.Judge
 
@@ -134,17 +109,11 @@ def test_a_rule_of_the_users_own_that_raises_changes_no_official_verdict(
 
 
 def test_rules_of_the_users_own_that_cannot_be_compiled_change_no_official_verdict(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    house: tuple[Tree, Settings], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    overlay = tmp_path / "house.yaml"
-    overlay.write_text(OVERLAY)
-    tree = _tree(tmp_path)
     real = mlsub.judge.rules.plan_for
-    monkeypatch.setattr(
-        "mlsub.judge.rules.plan_for",
-        lambda *of, house=False: _raises() if house else real(*of),
-    )
-    [report] = check_paths([tree.folder], Settings(jobs=1, overlay=str(overlay)))
+    monkeypatch.setattr("mlsub.judge.rules.plan_for", lambda *of, house=False: _raises() if house else real(*of))
+    [report] = check_paths([house[0].folder], house[1])
     assert report.official is Verdict.ACCEPTED
     assert len(_crashes(report)) == 5
 

@@ -9,8 +9,7 @@ import pytest
 from mlsub.judge.keys import audit_keys
 from mlsub.log.event import Event
 from mlsub.rounds import get_round
-from mlsub.submission.model import LogReport
-from tests.review.folding import fold
+from tests.review.folding import fold, report_of
 from tools.support.make_tree import make_tree
 from tools.support.runner import check
 
@@ -31,11 +30,7 @@ from tools.support.runner import check
 )
 def test_a_key_that_is_nearly_an_optional_one_is_one_finding(logged: str, meant: str | None) -> None:
     run = fold([Event(line=7, time_ms=0.0, key=logged, value=1, metadata={})])
-    names = dict.fromkeys(("benchmark", "division", "status", "minutes"))
-    logs = [
-        LogReport(path=path, compliant=True, undecodable=False, run=run, findings=(), **names)
-        for path in ("result_0.txt", "result_1.txt")
-    ]
+    logs = [report_of(run, path) for path in ("result_0.txt", "result_1.txt")]
     found = [(one.path, one.line, one.expected) for one in audit_keys(logs, get_round("training", "6.0"), "llama31_8b")]
     assert found == ([("result_0.txt", 7, meant)] if meant else [])
 
@@ -44,9 +39,7 @@ def test_a_key_that_is_nearly_an_optional_one_is_one_finding(logged: str, meant:
 def test_open_may_log_other_keys(division: str, severity: str) -> None:
     keys = {"submission_division": division, "lowest_numerical_precision_linear": "fp8"}
     run = fold([Event(line=1, time_ms=0.0, key=key, value=value, metadata={}) for key, value in keys.items()])
-    names = dict.fromkeys(("benchmark", "division", "status", "minutes"))
-    log = LogReport(path="result_0.txt", compliant=True, undecodable=False, run=run, findings=(), **names)
-    (found,) = audit_keys([log], get_round("training", "6.0"), "llama31_8b")
+    (found,) = audit_keys([report_of(run)], get_round("training", "6.0"), "llama31_8b")
     assert found.severity == severity
 
 

@@ -54,14 +54,9 @@ def test_every_round_lets_its_own_pass_and_misses_each_key(combination: Combinat
 @pytest.mark.parametrize(
     ("written", "meant"),
     [
-        ("momentum", "opt_momentum"),
-        ("OPT_MOMENTUM", "opt_momentum"),
-        ("opt-momentum", "opt_momentum"),
-        ("opt_momentun", "opt_momentum"),
-        ("batch_size", "global_batch_size"),
-        ("learning_rate", "opt_base_learning_rate"),
-        ("weight_decay", "opt_weight_decay"),
-        ("optimizer", None),
+        *((written, "opt_momentum") for written in ("momentum", "OPT_MOMENTUM", "opt-momentum", "opt_momentun")),
+        *(("batch_size", "global_batch_size"), ("learning_rate", "opt_base_learning_rate")),
+        *(("weight_decay", "opt_weight_decay"), ("optimizer", None)),
     ],
 )
 def test_names_that_training_codes_use_are_understood(written: str, meant: str | None) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from mlsub.log.event import Defect, Event, Records, decode_all
 from mlsub.log.events import Fold, LogReader, Tally
 from mlsub.log.reading import ALONE, ReadingFold
+from mlsub.log.run import Run, RunFold
 
 
 def push(events: Iterable[Event], *folds: Fold, tally: Tally | None = None) -> None:
@@ -15,6 +16,14 @@ def push(events: Iterable[Event], *folds: Fold, tally: Tally | None = None) -> N
     made.decoded = list(events)
     made.lines = [event.line for event in made.decoded]
     LogReader(folds, tally=tally).take(made)
+
+
+def fold(events: Iterable[Event]) -> Run:
+    """The run of some events."""
+    tally = Tally()
+    folding = RunFold(tally)
+    push(events, folding, tally=tally)
+    return folding.finish()
 
 
 def decoded(texts: Sequence[bytes], first: int = 1, *, joined: bool = False) -> Records:

@@ -83,12 +83,8 @@ def test_the_last_evaluation_before_the_stop_counts_to_three_digits() -> None:
 @pytest.mark.parametrize(
     ("of", "point"),
     [
-        (("training", "1.0"), 40),
-        (("training", "1.1"), 5),
-        (("training", "2.1"), 5),
-        (("hpc", "2.0"), 5),
-        (("training", "3.0"), 40),
-        (("hpc", "3.0"), 40),
+        *((("training", name), point) for name, point in (("1.0", 40), ("1.1", 5), ("2.1", 5), ("3.0", 40))),
+        *((("hpc", name), point) for name, point in (("2.0", 5), ("3.0", 40))),
     ],
 )
 def test_an_evaluation_of_the_error_alone_counts_from_v11_to_v21(of: tuple[str, str], point: float) -> None:

@@ -13,10 +13,9 @@ from mlperf_logging.result_summarizer.result_summarizer import _query_run_start_
 
 from mlsub.log import run as run_module
 from mlsub.log.event import Event, Seed, expected_event_type
-from mlsub.log.events import Tally
 from mlsub.log.lengths import EvaluationLengths
-from mlsub.log.run import MAX_SEEDS, Evaluation, Run, RunFold, Timeline
-from tests.log.pushing import push
+from mlsub.log.run import MAX_SEEDS, Evaluation, Run, Timeline
+from tests.log import pushing
 
 PLACE = {"file": "train.py", "lineno": 40}
 
@@ -29,10 +28,7 @@ class LogLine(NamedTuple):
 
 
 def fold(*events: Event) -> Run:
-    tally = Tally()
-    folding = RunFold(tally)
-    push(events, folding, tally=tally)
-    return folding.finish()
+    return pushing.fold(events)
 
 
 def event(key: Any, value: Any = None, *, line: int = 1, time_ms: float = 0.0, **more: Any) -> Event:

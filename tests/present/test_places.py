@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise, product
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.findings import Blocks, Finding, Kind, Severity
+from mlsub.io.data import load_yaml
 from mlsub.present import html, markdown, text
 from mlsub.present.document import Document, Findings, Span, text_of
 from mlsub.present.findings import (
@@ -40,68 +42,13 @@ def shown(places: Sequence[Place]) -> list[str]:
     return [text_of(row.words) for row in rows((finding(*place) for place in places), own=len(found) > 1)]
 
 
-RUNS = [f"r/s/bert/result_{n}.txt" for n in range(10)]
-
-# What it is: the places, and the lines that stand for them.
-CASES: dict[str, tuple[list[Place], list[str]]] = {
-    "one": ([("a/b.txt", 3, None)], ["a/b.txt:3"]),
-    "no line": ([("a/b", None, None)], ["a/b"]),
-    "no folder": ([(".", None, None)], ["."]),
-    "ten runs": ([(run, 7, "0") for run in RUNS], ["r/s/bert/result_{0..9}.txt:7"]),
-    "some runs": ([(RUNS[n], 7, None) for n in (0, 1, 2, 3, 5, 7)], ["r/s/bert/result_{0..3,5,7}.txt:7"]),
-    "two runs": ([(RUNS[n], 7, None) for n in (3, 4)], ["r/s/bert/result_{3,4}.txt:7"]),
-    "runs beyond nine, as folders sort them": (
-        [(f"x/result_{n}.txt", 1, None) for n in ("0", "1", "10", "11", "2", "8", "9")],
-        ["x/result_{0..2,8..11}.txt:1"],
-    ),
-    "leading zeros": ([(f"x/run_{n}.log", 1, None) for n in ("08", "09", "10", "11")], ["x/run_{08..11}.log:1"]),
-    "with and without zeros": ([(f"x/r{n}", 1, None) for n in ("1", "01", "2", "02")], ["x/r{1,01,2,02}:1"]),
-    "other lines": (
-        [(RUNS[0], 47, None), (RUNS[1], 49, None), (RUNS[2], 47, None)],
-        ["r/s/bert: result_{0,2}.txt:47, result_1.txt:49"],
-    ),
-    "several lines of one file": ([("x/a.txt", 4, None), ("x/a.txt", 9, None)], ["x/a.txt:4,9"]),
-    "several lines of several files": (
-        [(run, line, None) for run in RUNS for line in (4, 9)],
-        ["r/s/bert/result_{0..9}.txt:4,9"],
-    ),
-    "a file and a line of it": ([("x/a", None, None), ("x/a", 4, None)], ["x: a, a:4"]),
-    "other names": ([("s/a.json", 2, None), ("s/b.json", 2, None)], ["s: a.json:2, b.json:2"]),
-    "other found values": (
-        [(RUNS[0], 5, "1"), (RUNS[1], 5, "1"), (RUNS[2], 5, "2")],
-        ["r/s/bert: result_{0,1}.txt:5 (1), result_2.txt:5 (2)"],
-    ),
-    "long found values": (
-        [("x/a", 1, "all of this, and more"), ("x/b", 2, "all of this, and more"), ("x/c", 1, "little, really")],
-        ["x: a:1, b:2 (each: all of this, and more)", "x/c:1 (little, really)"],
-    ),
-    "nothing found in one": ([("x/a", 1, None), ("x/b", 1, "2")], ["x: a:1, b:1 (2)"]),
-    "the same in several folders": (
-        [(f"r/{system}/bert/result_{n}.txt", 7, None) for system in ("A-8", "B") for n in range(3)],
-        ["r/{A-8,B}/bert/result_{0..2}.txt:7"],
-    ),
-    "folders that count": ([(f"r/s/power/result_{n}/node.txt", 1, None) for n in range(5)],
-                           ["r/s/power/result_{0..4}/node.txt:1"]),
-    "folders that differ in two parts": (
-        [("r/a/x/f", 1, None), ("r/b/y/f", 1, None)],
-        ["r/a/x/f:1", "r/b/y/f:1"],
-    ),
-    "several lines in several folders": (
-        [(f"{folder}/{name}", line, None) for folder in "ab" for name, line in (("x", 1), ("y", 2))],
-        ["{a,b}: x:1, y:2"],
-    ),
-    "signs of the notation": (
-        [("x/r_{0..9}.txt", 1, None), ("x/a,1", 1, None), ("x/a,2", 1, None)],
-        ['x: "r_{0..9}.txt":1, a,1:1, a,2:1'],
-    ),
-    "digits of other scripts": ([("x/r٣", 1, None), ("x/r٤", 1, None)], ["x: r٣:1, r٤:1"]),
-}  # fmt: skip
+CASES = load_yaml(Path(__file__).with_name("places.yaml"))
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_places_read_to_the_letter(name: str) -> None:
     places, expected = CASES[name]
-    assert shown(places) == expected
+    assert shown([(path, line, actual) for path, line, actual in places]) == expected
 
 
 def expanded(pattern: str) -> list[str]:

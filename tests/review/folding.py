@@ -9,15 +9,8 @@ from typing import Any
 from mlsub.log.event import Event
 from mlsub.log.events import LogReader, Tally, read_log
 from mlsub.log.run import Run, RunFold
-from tests.log.pushing import push
-
-
-def fold(events: Iterable[Event]) -> Run:
-    """The run of some events."""
-    tally = Tally()
-    folding = RunFold(tally)
-    push(events, folding, tally=tally)
-    return folding.finish()
+from mlsub.submission.model import LogReport
+from tests.log.pushing import fold as fold
 
 
 def events(records: Sequence[tuple[str, Any, dict[str, Any]]], step_ms: float = 10_000.0) -> list[Event]:
@@ -29,11 +22,7 @@ def events(records: Sequence[tuple[str, Any, dict[str, Any]]], step_ms: float = 
 
 
 def make_run(
-    benchmark: str,
-    places: Iterable[Any] = (),
-    count: str = "epoch_num",
-    division: str = "closed",
-    **values: Any,
+    benchmark: str, places: Iterable[Any] = (), count: str = "epoch_num", division: str = "closed", **values: Any
 ) -> Run:
     """A successful run that was evaluated at some places; ``values`` are hyperparameters."""
     records: list[tuple[str, Any, dict[str, Any]]] = [
@@ -45,6 +34,12 @@ def make_run(
     for place in places:
         records += [("block_start", None, {}), ("eval_accuracy", 0.5, {count: place})]
     return fold(events([*records, ("run_stop", None, {"status": "success"})]))
+
+
+def report_of(run: Run, path: str = "result_0.txt") -> LogReport:
+    """The report on a compliant log in which this run was read."""
+    names = dict.fromkeys(("benchmark", "division", "status", "minutes"))
+    return LogReport(path=path, compliant=True, undecodable=False, run=run, findings=(), **names)
 
 
 def read_run(file: Path) -> Run:

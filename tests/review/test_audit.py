@@ -188,18 +188,10 @@ def test_the_organisation_must_be_akin_to_folder_and_submitter(
     assert len(outcome.of("cross.submitter")) == of_submitter
 
 
-@pytest.mark.parametrize(
-    ("logged", "akin"),
-    [
-        ("rack1", True),
-        ("RACK-1", True),
-        ("8xGC200", True),
-        ("POD of GC200", True),
-        ("DGX", False),
-        ("of the", False),
-        ("A100", False),
-    ],
-)
+AKIN = ("rack1", "RACK-1", "8xGC200", "POD of GC200")
+
+
+@pytest.mark.parametrize(("logged", "akin"), [(name, name in AKIN) for name in (*AKIN, "DGX", "of the", "A100")])
 def test_the_platform_must_share_a_word_with_the_system(logged: str, akin: bool, tmp_path: Path) -> None:
     tree = make_tree(tmp_path)
     tree.describe(accelerator_model_name="Graphcore IPU 8xGC200 GC200")

@@ -123,11 +123,7 @@ def test_a_platform_is_judged_as_by_hand(verdict: str, said: str, names: tuple[s
 
 
 @pytest.mark.parametrize(
-    ("said", "words"),
-    [
-        ("tpu-v5p", "names another accelerator"),
-        ("X86", "has no word in common"),
-    ],
+    ("said", "words"), [("tpu-v5p", "names another accelerator"), ("X86", "has no word in common")]
 )
 def test_the_message_says_what_is_wrong(said: str, words: str) -> None:
     assert words in str(contradicts(said, ("cloud-tpu-trillium-1024", "TPU-trillium")))

@@ -8,33 +8,24 @@ from typing import Any
 
 import pytest
 
+from mlsub.io.data import load_yaml
 from mlsub.review.disclosure import Fact, audit_disclosures, code_of, disclosure_of
 from mlsub.submission.listing import Item, Listing
-from mlsub.submission.model import Entry, LogReport
+from mlsub.submission.model import Entry
 from mlsub.systems.description import SystemDescription
-from tests.review.folding import make_run
+from tests.review.folding import make_run, report_of
 from tools.support.corpus import SHARED
 from tools.support.runner import check
 
 CODE = "benchmarks/llama31_8b/implementations/nemo"
 SIZES = {"tensor_parallelism": 2, "pipeline_parallelism": 1, "context_parallelism": 2, "expert_parallelism": 1}
+BATCH = {"global_batch_size": 32, "micro_batch_size": 2}
 
 
 def entry(*runs: dict[str, Any], nodes: int = 2) -> Entry:
     """An entry on nodes of eight MI350X, with runs that log these values."""
     model = {"number_of_nodes": nodes, "accelerators_per_node": 8, "accelerator_model_name": "AMD Instinct MI350X"}
-    names: dict[str, Any] = dict.fromkeys(("benchmark", "division", "status", "minutes"))
-    logs = (
-        LogReport(
-            path=f"result_{at}.txt",
-            compliant=True,
-            undecodable=False,
-            run=make_run("llama31_8b", **values),
-            findings=(),
-            **names,
-        )
-        for at, values in enumerate(runs)
-    )
+    logs = (report_of(make_run("llama31_8b", **values), f"result_{at}.txt") for at, values in enumerate(runs))
     return Entry(
         path="results/rack1/llama31_8b",
         organisation="ACME",
@@ -51,28 +42,13 @@ def listing(*names: str) -> Listing:
     return Listing(items=tuple(Item(f"{CODE}/{name}") for name in names))
 
 
-@pytest.mark.parametrize(
-    ("name", "files", "rule"),
-    [
-        ("config_MI350X_2x8x1.sh", ["config_MI350X_2x8x1.sh"], None),
-        ("conf/a.yaml", ["conf/a.yaml"], None),
-        ("/workspace/conf/a.yaml", ["a.yaml"], None),
-        ("config_a", ["config_a.sh"], None),
-        ("config_a.sh, config_b.sh", ["config_b.sh"], None),
-        ("config_a.sh", [], None),
-        ("config_a.sh", ["config_b.sh"], "config.missing"),
-        ("config_MI355X_2x8x1.sh", ["config_MI355X_2x8x1.sh"], "config.accelerator"),
-        ("config_DGXH100_2x8x1.sh", ["config_DGXH100_2x8x1.sh"], "config.accelerator"),
-        ("config_MI350X_02x08x032.sh", ["config_MI350X_02x08x032.sh"], None),
-        ("config_MI350X_1x8x1.sh", ["config_MI350X_1x8x1.sh"], "config.scale"),
-        ("config_4x8.sh", ["config_4x8.sh"], "config.scale"),
-        ("config_4x4.sh", ["config_4x4.sh"], None),
-        ("config_0x100.sh", ["config_0x100.sh"], "config.scale"),
-        (17, ["config_a.sh"], None),
-        ("/", ["config_a.sh"], None),
-        ("x" * 100_000, ["config_a.sh"], "config.missing"),
-    ],
-)
+CONFIGURATIONS = [
+    *load_yaml(Path(__file__).with_name("configurations.yaml")),
+    ["x" * 100_000, ["a.sh"], "config.missing"],
+]
+
+
+@pytest.mark.parametrize(("name", "files", "rule"), CONFIGURATIONS)
 def test_a_configuration_lies_in_the_code_and_is_for_the_system(name: Any, files: list[str], rule: str | None) -> None:
     found = list(audit_disclosures([entry({"config_filename": name})], listing(*files)))
     assert [(one.rule, one.path, one.line) for one in found] == ([(rule, "result_0.txt", 3)] if rule else [])
@@ -107,18 +83,10 @@ def test_all_runs_name_one_configuration() -> None:
         ({**SIZES, "expert_parallelism": 32}, "disclosure.parallelism", "pipeline 1 x expert 32 = 32"),
         ({**SIZES, "tensor_parallelism": 0}, None, None),
         ({**SIZES, "tensor_parallelism": "many"}, None, None),
-        ({**SIZES, "global_batch_size": 32, "micro_batch_size": 2}, None, None),
+        ({**SIZES, **BATCH}, None, None),
         ({**SIZES, "global_batch_size": 36, "micro_batch_size": 2}, "disclosure.batch-size", "global_batch_size 36"),
-        (
-            {**SIZES, "global_batch_size": 32, "micro_batch_size": 2, "gradient_accumulation_steps": 4},
-            None,
-            None,
-        ),
-        (
-            {**SIZES, "global_batch_size": 32, "micro_batch_size": 2, "gradient_accumulation_steps": 2},
-            "disclosure.batch-size",
-            "global_batch_size 32",
-        ),
+        ({**SIZES, **BATCH, "gradient_accumulation_steps": 4}, None, None),
+        ({**SIZES, **BATCH, "gradient_accumulation_steps": 2}, "disclosure.batch-size", "global_batch_size 32"),
         ({"global_batch_size": 36, "micro_batch_size": 2}, None, None),
     ],
 )

@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mlsub.io.data import load_yaml
 from mlsub.review.run import audit_ending, audit_progress
 from tests.review.folding import events, fold, make_run
 
+TABLES = load_yaml(Path(__file__).with_name("progress.yaml"))
 SUCCESS = {"status": "success"}
 
 
-@pytest.mark.parametrize(
-    ("benchmark", "places", "actual"),
-    [
-        ("resnet", [1, 5, 9], None),
-        ("resnet", [1, 1, 1], None),
-        ("resnet", [1, None, 2], None),
-        ("resnet", [1, "0", True, 2], None),
-        ("ssd", [10, 15, 5, 20], "5"),
-        ("ssd", [10, 5, 20, 15], "5 (2 such steps)"),
-        ("stable_diffusion", [1_024_000, 512_000], None),
-    ],
-)
+@pytest.mark.parametrize(("benchmark", "places", "actual"), TABLES["backwards"])
 def test_evaluations_never_go_backwards(benchmark: str, places: list[Any], actual: str | None) -> None:
     findings = list(audit_progress(make_run(benchmark, places), "log", "training", "4.1"))
     assert [(f.rule, f.actual) for f in findings] == ([("run.progress-backwards", actual)] if actual else [])
@@ -54,31 +46,13 @@ def test_each_step_backwards_is_seen(places: list[int]) -> None:
     ],
 )
 def test_samples_are_steps_times_the_batch_size(samples: Any, steps: Any, batch: Any, broken: bool) -> None:
-    records = [
-        ("global_batch_size", batch, {}),
-        ("eval_accuracy", 0.1, {"samples_count": samples, "step_num": steps}),
-    ]
+    records = [("global_batch_size", batch, {}), ("eval_accuracy", 0.1, {"samples_count": samples, "step_num": steps})]
     findings = list(audit_progress(fold(events(records)), "log", "training", "4.1"))
     assert [(f.rule, f.line) for f in findings] == ([("run.progress-steps", 2)] if broken else [])
 
 
-RECORDS: dict[str, tuple[list[str], str | None]] = {
-    "evaluated at the end": (["block_start", "block_stop", "eval_accuracy", "run_stop"], None),
-    "evaluated within the block": (["block_start", "eval_accuracy", "block_stop", "run_stop"], None),
-    "a block behind it": (
-        ["block_start", "eval_accuracy", "block_start", "block_stop", "run_stop"],
-        "the last one in line 3, before a block in line 4 of 20 s",
-    ),
-    "evaluated afterwards": (["block_start", "block_stop", "run_stop", "eval_accuracy"], None),
-    "a block behind the end": (["block_start", "eval_accuracy", "run_stop", "block_start"], None),
-    "no block at all": (["eval_accuracy", "run_stop"], None),
-    "never evaluated": (["block_start", "block_stop", "run_stop"], "none in the log"),
-}
-
-
-@pytest.mark.parametrize("name", RECORDS)
-def test_a_successful_run_ends_with_an_evaluation(name: str) -> None:
-    keys, actual = RECORDS[name]
+@pytest.mark.parametrize(("keys", "actual"), TABLES["endings"].values(), ids=TABLES["endings"])
+def test_a_successful_run_ends_with_an_evaluation(keys: list[str], actual: str | None) -> None:
     run = fold(events([(key, None, SUCCESS if key == "run_stop" else {}) for key in ("run_start", *keys)]))
     findings = list(audit_ending(run, "log"))
     assert [(f.rule, f.actual) for f in findings] == ([("run.eval-missing", actual)] if actual else [])

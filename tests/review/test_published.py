@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
+from mlsub.io.data import load_yaml
 from mlsub.review.run import audit_run
 from mlsub.rounds import normalise_round
 from tests.review.folding import read_run
@@ -19,35 +21,7 @@ WRITTEN = {
     "run.progress-steps",
     "run.train-samples",
 }
-# Entry folders (all their logs) and the findings on them.
-SAMPLE: dict[str, dict[str, int]] = {
-    "v0.7/Google/results/tpu-v4-128-TF/resnet": {},
-    "v0.7/Google/results/tpu-v3-4096-JAX/ssd": {},
-    "v0.7/Google/results/tpu-v4-16-TF/bert": {},
-    "v1.0/Google/results/tpu-v4-128-TF/resnet": {},
-    "v1.0/Google/results/tpu-v4-4096-TF/ssd": {},
-    "v1.0/PCL/results/CloudBrainII_1024_mindspore_close/resnet": {},
-    "v1.0/Inspur/results/nf5488m6_hugectr/dlrm": {},
-    "v1.0/Habana/results/SYS-420GH-TNGR/resnet": {},
-    "v1.1/HPE/results/HPE-ProLiant-XL675d-Gen10-Plus_A100-SXM4-80GB_pytorch/maskrcnn": {
-        "run.train-samples": 5,
-        "run.eval-samples": 5,
-    },
-    "v2.0/Google/results/cloud-tpu-v4-4096-TF/ssd": {},
-    "v2.1/Intel/results/1-node-SPR-pytorch/dlrm": {},
-    "v3.0/IEI/results/nf5468m6_pytorch/maskrcnn": {"run.train-samples": 5, "run.eval-samples": 5},
-    "v3.1/Ailiverse/results/8xA100_40GB_open/resnet": {"run.eval-samples": 5},
-    "v3.1/Google/results/cloud-tpu-v5e-4096-PAX/gpt3": {},
-    "v4.0/JuniperNetworks/results/a100_n8_ngc24.1_pytorch_deepspeed/llama2_70b_lora": {"run.eval-cadence": 10},
-    "v4.0/tinycorp/results/tinybox_green/resnet": {},
-    "v4.0/tinycorp/results/tinybox_red/resnet": {"run.eval-cadence": 4},
-    "v4.1/Google/results/cloud-tpu-v5p-16-maxdiffusion/stable_diffusion": {},
-    "v5.0/Google/results/h200_n8_nemo/stable_diffusion": {"run.eval-cadence": 10},
-    "v5.0/tinycorp/results/tinybox_green/retinanet": {},
-    "v5.1/HPE/results/HPE-Cray-XD670-H200-SXM5-141GB_n8_25.09/llama31_8b": {"run.eval-cadence": 10},
-    "v5.1/Krai/results/Cray-XD670-H200-SXM5-141GB_n8_v5.0/llama2_70b_lora": {},
-    "v5.1/Quanta_Cloud_Technology/results/D74H-7U/rgat": {},
-}
+SAMPLE = load_yaml(Path(__file__).with_name("published.yaml"))
 
 
 @pytest.mark.skipif(not CORPUS.is_dir(), reason="needs the published logs (folder shared, beside the repository)")

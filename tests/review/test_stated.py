@@ -7,8 +7,11 @@ from typing import Any
 
 import pytest
 
+from mlsub.io.data import load_yaml
 from tools.support.make_tree import Log, make_tree
 from tools.support.runner import check
+
+TABLES = load_yaml(Path(__file__).with_name("stated.yaml"))
 
 
 @pytest.mark.parametrize(
@@ -28,18 +31,7 @@ def test_the_submitter_is_the_folder(submitter: str, expected: list[tuple[str, s
     assert all(f["path"].endswith("systems/rack1.json") for f in found)
 
 
-@pytest.mark.parametrize(
-    ("logged", "stated", "found"),
-    [
-        ("onprem", "Available cloud", True),
-        ("", "Available on-premise", True),
-        ("preview", "Available on-premise", True),
-        ("cloud", "Preview", False),
-        ("onprem", "Available on-premise", False),
-        ("preview", "Preview", False),
-        ("whatever", "Preview", False),
-    ],
-)
+@pytest.mark.parametrize(("logged", "stated", "found"), TABLES["availability"])
 def test_the_availability_of_logs_is_that_of_the_description(
     logged: str, stated: str, found: bool, tmp_path: Path
 ) -> None:
@@ -50,18 +42,7 @@ def test_the_availability_of_logs_is_that_of_the_description(
     assert [(f["actual"], f["expected"]) for f in told] == [(f'"{logged}"', stated)] * found
 
 
-PERSONS: list[tuple[str, Any, bool]] = [
-    ("submission_poc_name", "A. Person", True),
-    ("submission_poc_name", "N/A", False),
-    ("submission_poc_name", "reference_implementation", False),
-    ("submission_poc_email", "a.person@example.org", True),
-    ("config", {"at": ["/home/person/run.sh"]}, True),
-    ("config", "/home/ubuntu/run.sh", False),
-    ("config", "model@fp8", False),
-]
-
-
-@pytest.mark.parametrize(("key", "value", "found"), PERSONS)
+@pytest.mark.parametrize(("key", "value", "found"), TABLES["persons"])
 def test_a_person_in_a_log_is_named_by_key_and_never_shown(key: str, value: Any, found: bool, tmp_path: Path) -> None:
     tree = make_tree(tmp_path)
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 
+from mlsub.io.data import load_yaml
 from mlsub.io.errors import MlsubError
 from mlsub.rounds import get_round, known_rounds, normalise_round, usages
 from mlsub.rounds.benchmarks import Held, benchmark_of
@@ -60,38 +64,7 @@ def test_every_folder_of_every_round_holds_a_benchmark() -> None:
                 assert benchmark_of(usage, name, folder) is not None, (usage, name, folder)
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "answer", "why"),
-    [
-        (("training", "1.0", "bert"), ("training", "5.0", "bert"), "yes", None),
-        (("training", "4.1", "ssd"), ("training", "5.0", "retinanet"), "yes", None),
-        (("training", "4.1", "gnn"), ("training", "5.0", "rgat"), "yes", None),
-        (("training", "0.7", "bert"), ("training", "0.7", "bert"), "yes", None),
-        (("training", "5.0", "bert"), ("training", "9.9", "bert"), "unknown", None),
-        (("hpc", "2.0", "openfold"), ("hpc", "3.0", "openfold"), "unknown", None),
-        (("rehearsal", "1.0", "mine"), ("rehearsal", "1.0", "mine"), "yes", None),
-        (("training", "1.0", "mine"), ("training", "1.1", "mine"), "unknown", None),
-        (
-            ("training", "1.1", "ssd"),
-            ("training", "2.0", "ssd"),
-            "no",
-            "SSD (training v1.1) and RetinaNet (training v2.0) are different benchmarks",
-        ),
-        (
-            ("training", "0.7", "bert"),
-            ("training", "1.0", "bert"),
-            "no",
-            "BERT of v0.7 and of v1.0 are not compatible: MLCommons lists v1.0 to v5.0 as compatible, without v0.7",
-        ),
-        (
-            ("training", "1.1", "rnnt"),
-            ("training", "1.0", "rnnt"),
-            "no",
-            "RNN-T of v1.1 and of v1.0 are not compatible: MLCommons lists v1.0 as compatible with no other round",
-        ),
-    ],
-)
-def test_what_may_stand_side_by_side(
-    one: tuple[str, str, str], other: tuple[str, str, str], answer: str, why: str | None
-) -> None:
-    assert Held(*one).is_beside(Held(*other)) == (answer, why)
+@pytest.mark.parametrize("case", load_yaml(Path(__file__).with_name("beside.yaml")))
+def test_what_may_stand_side_by_side(case: list[Any]) -> None:
+    one, other, answer, *why = case
+    assert Held(*one).is_beside(Held(*other)) == (answer, why[0] if why else None)

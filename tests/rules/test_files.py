@@ -106,19 +106,10 @@ def test_weight_tensors_only_warn_in_the_round_whose_checker_only_warned() -> No
     assert rnnt["weights_initialization"].warn_only == ()
 
 
-@pytest.mark.parametrize(
-    ("name", "count"),
-    [
-        ("resnet", 161),
-        ("ssd", 119),
-        ("maskrcnn", 21),
-        ("bert", 398),
-        ("dlrm", 9),
-        ("rnnt", 7),
-        ("unet3d", 50),
-        ("minigo", 48),
-    ],
-)
+TENSORS = {"resnet": 161, "ssd": 119, "maskrcnn": 21, "bert": 398, "dlrm": 9, "rnnt": 7, "unet3d": 50, "minigo": 48}
+
+
+@pytest.mark.parametrize(("name", "count"), TENSORS.items())
 def test_tensor_patterns_stand_for_the_reference_models_tensors(name: str, count: int) -> None:
     rules = {rule.key: rule for rule in rules_for("training", "1.1", "closed", name).rules}
     tensors = rules["weights_initialization"].tensors

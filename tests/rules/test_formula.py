@@ -4,29 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import math
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mlsub.io.data import load_yaml
 from mlsub.rules.arithmetic import ExpressionError
 from mlsub.rules.formula import UnknownValueError, parse, readable
 
-FORMULAS = [
-    "0.5e-6 * g / 8192 * (1 - 1e-9)",
-    "max(1, int(ceil(0.001 * 2290835423 / g))) * g",
-    "1 if g < 3 else 2 if g < 10 else 3",
-    "-2 ** 2 + 2 ** -1 + 2 ** 3 ** 2",
-    "not g == 3 and 1 < g <= 500 or g > 4000",
-    "g % 7 // 2 - -1",
-    "1_200_000 - g",
-    "1.0e-6 * (g / 256) ** 0.5",
-    "round(g / 3, 2) + abs(0 - g) - floor(g / 7) + sqrt(g)",
-    "min(g, 2, h) + max(g, h)",
-    "g == 'open' or h != 'closed'",
-    "(g + h) * (g - h)",
-]
+FORMULAS = load_yaml(Path(__file__).with_name("formulas.yaml"))
 
 
 def _python(text: str, values: dict[str, Any]) -> Any:

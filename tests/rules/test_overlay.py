@@ -16,70 +16,13 @@ from tools.oracle.log import content, generated, record_line
 from tools.support.make_tree import make_description, make_tree
 from tools.support.runner import run
 
-HOUSE = """\
-title: House rules of ACME
-common:
-  "0.7":
-    both:
-      acme_ticket: {occurs: exactly_one, not_equal: ""}
-  "1.0":
-    both:
-      acme_second: exactly_one
-  "2.0":
-    both:
-      acme_ticket: null
-benchmarks:
-  resnet:
-    "1.0":
-      closed:
-        global_batch_size: {occurs: exactly_one, at_most: "=lars_epsilon + 1"}
-"""
-
-NEXT = """\
-title: MLPerf Training v99.0, draft
-rounds:
-  "99.0":
-    ruleset: 99.0.0
-    checker: draft
-    benchmarks: [bert, newthing]
-    seeds: optional
-  "99.1": {benchmarks: [newthing]}
-common:
-  "99.0":
-    both:
-      power_cap_watts: {occurs: exactly_one, above: 0}
-benchmarks:
-  newthing:
-    title: Something new
-    "99.0":
-      runs: 3
-      closed:
-        eval_accuracy: {occurs: at_least_one, metadata: [samples_count], reaches: {at_least: 0.5}}
-      open:
-        eval_accuracy: {occurs: at_least_one, metadata: [samples_count], reaches: {at_most: 1.0}}
-    "99.1":
-      runs: 4
-"""
+HOUSE, NEXT = (Path(__file__).with_name(name) for name in ("house.yaml", "next.yaml"))
 
 
-@pytest.fixture
-def house(tmp_path: Path) -> Path:
-    path = tmp_path / "house.yaml"
-    path.write_text(HOUSE)
-    return path
-
-
-@pytest.fixture
-def coming(tmp_path: Path) -> Path:
-    path = tmp_path / "next.yaml"
-    path.write_text(NEXT)
-    return path
-
-
-def test_house_rules_bind_beside_the_official_ones_and_leave_the_verdict(tmp_path: Path, house: Path) -> None:
+def test_house_rules_bind_beside_the_official_ones_and_leave_the_verdict(tmp_path: Path) -> None:
     tree = make_tree(tmp_path).folder
     before = run("check", str(tree), "--format", "json").report
-    answer = run("check", str(tree), "--rules", str(house), "--format", "json")
+    answer = run("check", str(tree), "--rules", HOUSE, "--format", "json")
     report = answer.report
     assert answer.status == 1
     assert report["official"] == before["official"] == "accepted"
@@ -90,8 +33,8 @@ def test_house_rules_bind_beside_the_official_ones_and_leave_the_verdict(tmp_pat
     assert [f for f in report["findings"] if f["kind"] != "house"] == before["findings"]
 
 
-def test_house_rules_are_inherited_changed_and_lifted(house: Path) -> None:
-    overlay = check_overlay(house)
+def test_house_rules_are_inherited_changed_and_lifted() -> None:
+    overlay = check_overlay(HOUSE)
 
     def keys(round_name: str, name: str) -> set[str]:
         return {rule.key for rule in rules_for("training", round_name, "closed", name, overlay, house=True).rules}
@@ -103,8 +46,8 @@ def test_house_rules_are_inherited_changed_and_lifted(house: Path) -> None:
     assert keys("6.1", "llama31_8b") == {"acme_second"}
 
 
-def test_a_round_to_come_inherits_and_changes(coming: Path) -> None:
-    overlay = check_overlay(coming)
+def test_a_round_to_come_inherits_and_changes() -> None:
+    overlay = check_overlay(NEXT)
     round_ = get_round("training", "99.0", overlay)
     last = get_round("training", "6.1")
     assert (round_.benchmarks, round_.seeds) == (("bert", "newthing"), "optional")
@@ -142,14 +85,14 @@ def _tree_of_the_round_to_come(folder: Path) -> Path:
     return organisation
 
 
-def test_a_made_up_round_is_judged_by_data_alone(tmp_path: Path, coming: Path) -> None:
+def test_a_made_up_round_is_judged_by_data_alone(tmp_path: Path) -> None:
     tree = _tree_of_the_round_to_come(tmp_path)
-    answer = run("check", str(tree), "--round", "99.0", "--rules", str(coming), "--format", "json")
+    answer = run("check", str(tree), "--round", "99.0", "--rules", NEXT, "--format", "json")
     document = answer.report
     assert (answer.status, document["official"], document["round"]) == (0, "accepted", "99.0"), answer.stdout
     log = tree / "results" / "rack1" / "newthing" / "result_0.txt"
     log.write_text(log.read_text().replace("power_cap_watts", "power_cap"))
-    answer = run("check", str(log), "--round", "99.0", "--rules", str(coming), "--format", "json")
+    answer = run("check", str(log), "--round", "99.0", "--rules", NEXT, "--format", "json")
     found = [f for f in answer.report["findings"] if f["severity"] == "error"]
     assert [(f["rule"], f["kind"], f["source"]) for f in found] == [
         ("key.power_cap_watts.count", "official", "draft/common.yaml, power_cap_watts")
@@ -209,21 +152,17 @@ def test_every_command_refuses_a_broken_file_with_its_line(words: str, tmp_path:
         assert f"bad.{SLIPPED}" in refused.stderr and "cannot be read: No such file" in missing.stderr
 
 
-def test_a_round_to_come_can_be_looked_up_and_compared(coming: Path) -> None:
-    shown = run("rules", "show", "newthing", "--rules", str(coming))
-    assert shown.status == 0
-    assert "Something new" in shown.stdout
-    assert "power_cap_watts" in shown.stdout
-    differing = run("rules", "diff", "6.1", "99.0", "--rules", str(coming))
-    assert differing.status == 0
-    assert "newthing" in differing.stdout
-    assert "power_cap_watts" in differing.stdout
-    assert "power_cap_watts" in run("rules", "keys", "bert", "--round", "99.0", "--rules", str(coming)).stdout
-    assert "99.1" in run("rules", "list", "--rules", str(coming)).stdout
+def test_a_round_to_come_can_be_looked_up_and_compared() -> None:
+    for words, told in (("show newthing", "Something new"), ("diff 6.1 99.0", "newthing")):
+        shown = run("rules", *words.split(), "--rules", NEXT)
+        assert shown.status == 0
+        assert told in shown.stdout and "power_cap_watts" in shown.stdout
+    assert "power_cap_watts" in run("rules", "keys", "bert", "--round", "99.0", "--rules", NEXT).stdout
+    assert "99.1" in run("rules", "list", "--rules", NEXT).stdout
 
 
-def test_house_rules_are_shown_with_their_source(house: Path) -> None:
-    shown = run("rules", "show", "resnet", "--round", "1.1", "--rules", str(house)).stdout
+def test_house_rules_are_shown_with_their_source() -> None:
+    shown = run("rules", "show", "resnet", "--round", "1.1", "--rules", HOUSE).stdout
     assert "House rules of ACME" in shown
     assert "acme_second" in shown
     assert "acme_second" not in run("rules", "show", "resnet", "--round", "1.1").stdout

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from mlsub.io.data import load_yaml
 from mlsub.io.problems import MAX_BYTES, FileProblemsError
 from mlsub.rounds import known_rounds, usages
 from mlsub.rules import load
@@ -15,26 +16,7 @@ from mlsub.rules.problems import rule_file_problems
 ROUNDS = known_rounds("training")
 HEAD = 'title: x\nrounds:\n  "1.0":\n    closed:\n'
 #: What stands under the head, and where and what the problem is: in line 5, of a demand of 1.0, or anywhere.
-OF_DEMANDS = [
-    ("a: {bigger_than: 3}", "a.bigger_than: unknown word; there are "),
-    ("a: {at_leest: 3}", "a.at_leest: unknown word. Did you mean at_least?"),
-    ("a: exactly_once", "a: unknown value 'exactly_once'. Did you mean exactly_one?"),
-    ("a: {occurs: at_lest_one}", "a.occurs: unknown value 'at_lest_one'. Did you mean at_least_one?"),
-    ('a: {equals: "=1 +"}', "a.equals: formula '=1 +': column 4: it ends where a number"),
-    (
-        'a: {satisfies: {equation: "value = 2", value: "2"}}',
-        "a.satisfies.equation: formula 'value = 2': column 7: cannot read",
-    ),
-    ("a: {metadata: {epoch_num: {abovee: 0}}}", "a.metadata.epoch_num.abovee: unknown word. Did you mean above?"),
-    ("a: {first: {metadata: {x: {equal: 0}}}}", "a.first.metadata.x.equal: unknown word. Did you mean equals?"),
-    ("a: {reaches: {BBOX: {atleast: 1}}}", "a.reaches.BBOX.atleast: unknown word. Did you mean at_least?"),
-    ("a: {reaches: {atleast: 1}}", "a.reaches.atleast: unknown word. Did you mean at_least?"),
-    ("a: {multiple_of: text}", "a.multiple_of: 'text'"),
-    (
-        "variants: {opt_name: {lars: {a: exactly}}}",
-        "variants.opt_name.lars.a: unknown value 'exactly'. Did you mean exactly_one?",
-    ),
-]
+OF_DEMANDS = load_yaml(Path(__file__).with_name("flaws.yaml"))
 CASES = [
     *((f"      {lines}", f"file.yaml:5: rounds.1.0.closed.{message}") for lines, message in OF_DEMANDS),
     ("      a: any\n      a: any", "file.yaml:6: 'a' is given twice, first on line 5"),

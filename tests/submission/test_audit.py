@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from mlsub.findings import Kind
+from mlsub.io.data import load_yaml
 from mlsub.submission.listing import Item, ItemKind, Listing, list_tree
 from tests.submission.listings import ENTRY, Systems, audited, listing, published, systems_of, told
 from tools.support.corpus import CORPUS
@@ -167,30 +168,25 @@ def test_a_rehearsal_needs_no_code() -> None:
     assert audited(listing("helper.sh", without="benchmarks"), usage="rehearsal") == []
 
 
-@pytest.mark.parametrize(
-    ("path", "rule"),
-    [
-        ("results/rack1/bert/.result_0.txt.swp", "stray"),
-        ("systems/rack1.json~", "stray"),
-        ("benchmarks/bert/.DS_Store", "stray"),
-        ("benchmarks/bert/implementations/pytorch/core.4711", "stray"),
-        ("results/rack1/bert/power/.nfs00000001", "stray"),
-        ("benchmarks/a b.py", "name-refused"),
-        ("benchmarks/bert/.gitignore", "name-refused"),
-        ("benchmarks/aux.py", "name-unportable"),
-        ("benchmarks/COM1", "name-unportable"),
-        ("benchmarks/notes.", "name-unportable"),
-        ("benchmarks/12:30.md", "name-unportable"),
-        ("benchmarks/back\\slash", "name-unportable"),
-        ("benchmarks/tab\there", "name-unportable"),
-        ("benchmarks/over\u202eride", "name-unportable"),
-        ("benchmarks/bytes\udcff", "name-unportable"),
-        ("benchmarks/" + "deep/" * 41 + "abcde", "name-too-long"),
-        ("benchmarks/bert/rack1/readme.MD", "name-collision"),
-        ("test", "top-level"),
-        ("systems/rack2.json", "system-unused"),
-    ],
-)
+#: What should not be there, by the rule that tells it.
+NAMES = {
+    "stray": (
+        *("results/rack1/bert/.result_0.txt.swp", "results/rack1/bert/power/.nfs00000001", "systems/rack1.json~"),
+        *(f"{BERT}/.DS_Store", f"{CODE}/pytorch/core.4711"),
+    ),
+    "name-refused": ("benchmarks/a b.py", f"{BERT}/.gitignore"),
+    "name-unportable": (
+        *("benchmarks/aux.py", "benchmarks/COM1", "benchmarks/notes.", "benchmarks/12:30.md", "benchmarks/back\\slash"),
+        *("benchmarks/tab\there", "benchmarks/over\u202eride", "benchmarks/bytes\udcff"),
+    ),
+    "name-too-long": ("benchmarks/" + "deep/" * 41 + "abcde",),
+    "name-collision": (f"{BERT}/rack1/readme.MD",),
+    "top-level": ("test",),
+    "system-unused": ("systems/rack2.json",),
+}
+
+
+@pytest.mark.parametrize(("path", "rule"), [(path, rule) for rule, paths in NAMES.items() for path in paths])
 def test_a_name_that_should_not_be_there(path: str, rule: str) -> None:
     found = told(listing(path))
     assert [name for name, *_ in found] == [rule]
@@ -202,22 +198,16 @@ def test_names_that_only_look_bad(path: str) -> None:
     assert told(listing(f"benchmarks/bert/{path}")) == []
 
 
+#: Where links of an implementation lead, by the rule that tells it.
+TARGETS = {
+    None: ("train.py", "./train.py", "../../rack1", "../../../../systems/rack1.json", "../../../.."),
+    "link-broken": ("gone.py", "train.py/deeper", "link", "x/" * 2000),
+    "link-escapes": ("/etc/passwd", "../../../../../Other", "../../../../../../../etc"),
+}
+
+
 @pytest.mark.parametrize(
-    ("target", "rule"),
-    [
-        ("train.py", None),
-        ("./train.py", None),
-        ("../../rack1", None),
-        ("../../../../systems/rack1.json", None),
-        ("../../../..", None),
-        ("gone.py", "link-broken"),
-        ("train.py/deeper", "link-broken"),
-        ("link", "link-broken"),
-        ("/etc/passwd", "link-escapes"),
-        ("../../../../../Other", "link-escapes"),
-        ("../../../../../../../etc", "link-escapes"),
-        ("x/" * 2000, "link-broken"),
-    ],
+    ("target", "rule"), [(target, rule) for rule, targets in TARGETS.items() for target in targets]
 )
 def test_where_links_lead(target: str, rule: str | None) -> None:
     found = told(listing(links={"benchmarks/bert/implementations/pytorch/link": target}))
@@ -257,57 +247,23 @@ def test_published_packages_are_told_few_things_each_once() -> None:
 
 
 @pytest.mark.skipif(not PUBLISHED, reason="published packages are not there")
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        (
-            "v1.0/Graphcore",
-            [
-                (
-                    "files-missing",
-                    "benchmarks/bert",
-                    "no init_datasets.sh, no <system>_<implementation>.json in 4: "
-                    "ipu-pod16-POPART-closed, ipu-pod16-POPART-open, ipu-pod64-POPART-closed, and 1 more",
-                ),
-                (
-                    "system-folder-missing",
-                    "benchmarks/resnet",
-                    "2: ipu-pod16-TF1, ipu-pod64-TF1 (run_and_time.sh is in implementations/tensorflow)",
-                ),
-                (
-                    "not-executable",
-                    "benchmarks",
-                    "8: bert/ipu-pod16-POPART-closed/run_and_time.sh, bert/ipu-pod16-POPART-closed/setup.sh, "
-                    "bert/ipu-pod16-POPART-open/run_and_time.sh, and 5 more",
-                ),
-                ("top-level", "test", None),
-                ("stray", "systems", "2: .ipu-pod16-POPART.json.swp, .ipu-pod64-POPART.json.swp"),
-            ],
-        ),
-        ("v5.1/Quanta_Cloud_Technology", [("benchmarks-missing", "benchmarks", "a folder benchmark")]),
-    ],
-)
-def test_what_is_said_of_a_published_package(name: str, expected: list[tuple[str, str, str | None]]) -> None:
+@pytest.mark.parametrize(("name", "expected"), load_yaml(Path(__file__).with_name("published.yaml")).items())
+def test_what_is_said_of_a_published_package(name: str, expected: list[list[str | None]]) -> None:
     tree = published(name)
-    assert told(tree, systems_of(tree)) == expected
+    assert told(tree, systems_of(tree)) == list(map(tuple, expected))
 
 
-@pytest.mark.parametrize(
-    ("name", "kind"),
-    [
-        ("lib.so", "compiled libraries and programs"),
-        ("lib.so.1.2", "compiled libraries and programs"),
-        ("a-1.0-py3-none-any.whl", "installation packages"),
-        ("driver_all.deb.1", "installation packages"),
-        ("patches.tar.gz", "archives"),
-        ("slurm-17.out", "logs that are no results"),
-        ("output/train.txt", "logs that are no results"),
-        ("train.py", None),
-        ("layout.py", None),
-        ("archive.tar.md", None),
-        ("a.so" + ".1" * 100_000, None),
-    ],
-)
+#: Names in the code, by what is told of them.
+NO_CODE = {
+    "compiled libraries and programs": ("lib.so", "lib.so.1.2"),
+    "installation packages": ("a-1.0-py3-none-any.whl", "driver_all.deb.1"),
+    "archives": ("patches.tar.gz",),
+    "logs that are no results": ("slurm-17.out", "output/train.txt"),
+    None: ("train.py", "layout.py", "archive.tar.md", "a.so" + ".1" * 100_000),
+}
+
+
+@pytest.mark.parametrize(("name", "kind"), [(name, kind) for kind, names in NO_CODE.items() for name in names])
 def test_what_is_no_code_is_named_among_the_code(name: str, kind: str | None) -> None:
     found = [one for one in audited(listing(f"{CODE}/pytorch/{name}")) if one.rule == "layout.not-code"]
     expected = [(f"The code contains {kind}", f"{CODE}/pytorch/{name}")] if kind else []

@@ -16,40 +16,20 @@ from tools.support.corpus import CORPUS
 from tools.support.make_tree import ORG, SYSTEM, make_tree
 from tools.support.runner import check
 
-# Folders above the organisation by the usage and round read off them: as people name them, and as repositories and
-# their downloads are named.
-NAMED = {
-    ("training", "1.0"): ["v1.0", "1.0", "training_results_v1.0"],
-    ("training", "1.1"): ["1.1", "v1.1", "training_results_v1.1", "training_results_v1.1-pre"],
-    ("training", "3.1"): ["submissions_training_v3.1", "training_results_v3_1"],
-    ("training", "5.1"): [
-        "training_results_v5.1", "training_5.1", "training_v5.1", "training-5.1.0", "Training_V5.1", "submission_v5.1",
-        "mlperf_training_v5.1", "MLPerf-Training-v5.1", "mlperf_training_results_v5.1", "submissions_training_5.1",
-        "submission_training_5.1", "training_submission_v5.1", "mlperf_v5.1_training", "training_results_v5.1-main",
-    ],
-    ("training", "10.12"): ["v10.12"],
-    ("hpc", "3.0"): [
-        "hpc_results_v3.0", "hpc-v3.0", "hpc_3.0", "hpc_v3.0", "mlperf_hpc_v3.0", "submissions_hpc_v3.0",
-        "hpc_results_v3.0-main",
-    ],
-    ("rehearsal", "1.0"): ["rehearsal-v1.0"],
-}  # fmt: skip
-UNNAMED = [
-    "v1", "1", "main", "n8_v5.0", "TF2.0", "v1.0-rc1", "my_v1.0", "inference_results_v1.0", "v1.0.1.2", "v1.0 ", "vx.y",
-    "5_1", "v5_1", "training", "training_v5", "training_v5.1_old", "training_hpc_v3.0", "training_v5.0_v5.1",
-    "pretraining_5.1", "inference_v5.1", "training_5.1_inference", "mlperf_v5.1.2",
-]  # fmt: skip
+FOLDERS = load_yaml(Path(__file__).with_name("rounds.yaml"))
 
 
-@pytest.mark.parametrize(("named", "folder"), [(named, name) for named, names in NAMED.items() for name in names])
+@pytest.mark.parametrize(
+    ("usage", "name", "folder"), [(*named, folder) for *named, folders in FOLDERS["named"] for folder in folders]
+)
 def test_the_round_is_read_off_the_folder_above_the_organisation(
-    named: tuple[str, str], folder: str, tmp_path: Path
+    usage: str, name: str, folder: str, tmp_path: Path
 ) -> None:
     inferred = find(make_tree(tmp_path, folder).folder)
-    assert (inferred.usage, inferred.round, inferred.round_from) == (*named, folder)
+    assert (inferred.usage, inferred.round, inferred.round_from) == (usage, name, folder)
 
 
-@pytest.mark.parametrize("folder", UNNAMED)
+@pytest.mark.parametrize("folder", FOLDERS["unnamed"])
 def test_other_names_are_no_rounds(folder: str) -> None:
     assert named_round(folder) is None
 
@@ -140,7 +120,8 @@ def test_an_undescribed_entry_is_rejected_for_a_stated_reason_however_it_is_name
     tree = make_tree(tmp_path)
     tree.description().unlink()
     outcome = check(tree.folder / below)
-    assert (outcome.status, outcome.report["entries"][0]["official"]) == (1, "rejected")
+    entry = outcome.report["entries"][0]
+    assert (outcome.status, entry["official"], entry["division"], entry["compliant"]) == (1, "rejected", "closed", 5)
     assert outcome.errors() == {"tree.system-description-missing"}
 
 

@@ -12,6 +12,7 @@ from mlperf_logging.package_checker import package_checker
 from mlperf_logging.rcp_checker import rcp_checker
 
 from mlsub.findings import Finding
+from mlsub.io.data import load_yaml
 from mlsub.rounds import get_round
 from mlsub.submission.model import Entry, Package
 from mlsub.submission.params import FILE, Flags, flags_of, read_flags
@@ -35,23 +36,12 @@ def tree(top: Path, where: str, text: str) -> Path:
     return folder
 
 
+TABLES = load_yaml(Path(__file__).with_name("params.yaml"))
 ROOT, SYSTEM, BENCHMARK = "", "results/rack1", "results/rack1/bert"
 
 
 @pytest.mark.parametrize("round_name", ["2.0", "2.1", "3.0", "3.1", "hpc-2.0", "hpc-3.0"])
-@pytest.mark.parametrize(
-    ("text", "bypass", "samples", "rules"),
-    [
-        ("rcp_bypass\n", True, False, []),
-        ("rcp_bypass \nrcp_bert_train_samples\n\n", True, True, []),
-        ("rcp_bert_train_samples\nrcp_bypass", False, True, ["params.line-end"]),
-        ("rcp_bypass", False, False, ["params.line-end"]),
-        ("rcp-bypass\n", False, False, ["params.unknown-flag"]),
-        (" rcp_bypass\n", False, False, ["params.unknown-flag"]),
-        ("rcp_bypass\r\n", False, False, ["params.unknown-flag"]),
-        ("seed_checker_bypass\n", False, False, ["params.unknown-flag"]),
-    ],
-)
+@pytest.mark.parametrize(("text", "bypass", "samples", "rules"), TABLES["old"])
 def test_to_v31_the_lines_count_that_the_verifying_script_reads(
     round_name: str, text: str, bypass: bool, samples: bool, rules: list[str], tmp_path: Path
 ) -> None:
@@ -66,19 +56,7 @@ def test_to_v31_the_lines_count_that_the_verifying_script_reads(
 
 @pytest.mark.parametrize("where", [SYSTEM, BENCHMARK])
 @pytest.mark.parametrize("round_name", ["4.0", "4.1", "5.0", "5.1", "6.0", "6.1"])
-@pytest.mark.parametrize(
-    ("text", "asked", "rules"),
-    [
-        ("rcp-bypass", "rcp", []),
-        ("rcp-bypass\n", None, ["params.line-end"]),
-        ("rcp-bypass\r", None, ["params.line-end"]),
-        ("rcp-bypass ", None, ["params.unknown-flag"]),
-        ("seed-checker-bypass\nrcp-bypass", "rcp", ["params.line-end"]),
-        ("seed-checker-bypass", "seeds", []),
-        ("rcp_bypass", None, ["params.unknown-flag"]),
-        ("rcp-bert-train-samples", None, ["params.unknown-flag"]),
-    ],
-)
+@pytest.mark.parametrize(("text", "asked", "rules"), TABLES["new"])
 def test_from_v40_a_flag_counts_on_a_last_line_without_a_line_feed(
     where: str, round_name: str, text: str, asked: str | None, rules: list[str], tmp_path: Path
 ) -> None:
@@ -132,13 +110,8 @@ def test_from_v40_a_line_that_counts_for_nothing_says_how_to_write_it(
     assert [each.rcp_bypass for each in flags] == [None, None]
     assert (finding.rule, finding.line, finding.kind) == (rule, 1, "review")
     assert finding.actual == (None if rule == "params.line-end" else text.strip())
-    assert (
-        finding.expected
-        == {
-            "params.line-end": "a last line, without a line feed at its end",
-            "params.unknown-flag": "one of rcp-bypass, seed-checker-bypass",
-        }[rule]
-    )
+    at_end = "a last line, without a line feed at its end"
+    assert finding.expected == (at_end if rule == "params.line-end" else "one of rcp-bypass, seed-checker-bypass")
     assert finding.fix is not None and finding.fix.startswith(fix)
 
 
@@ -193,15 +166,21 @@ ODD: dict[str, Callable[[Path], object]] = {
 }
 
 
+def odd(top: Path, where: str, make: Callable[[Path], object]) -> Path:
+    """A benchmark's folder, with something else in the place of a file of flags."""
+    folder = tree(top, where, "")
+    (top / where / FILE).unlink()
+    make(top / where / FILE)
+    return folder
+
+
 @pytest.mark.parametrize("make", ODD.values(), ids=ODD)
 @pytest.mark.parametrize("where", [SYSTEM, BENCHMARK])
 @pytest.mark.parametrize("round_name", ["4.0", "5.1", "6.1"])
 def test_what_the_official_checker_cannot_read_rejects(
     make: Callable[[Path], object], where: str, round_name: str, tmp_path: Path
 ) -> None:
-    folder = tree(tmp_path, where, "")
-    (tmp_path / where / FILE).unlink()
-    make(tmp_path / where / FILE)
+    folder = odd(tmp_path, where, make)
     [flags], [found] = read(tmp_path, folder, round_name=round_name)
     assert flags.rcp_bypass is None
     assert (found.rule, found.path, found.rejects) == ("official.crash", f"ACME/{where}/{FILE}", True)
@@ -212,9 +191,7 @@ def test_what_the_official_checker_cannot_read_rejects(
 def test_where_no_official_checker_reads_it_nothing_rejects(
     make: Callable[[Path], object], round_name: str, where: str, tmp_path: Path
 ) -> None:
-    folder = tree(tmp_path, where, "")
-    (tmp_path / where / FILE).unlink()
-    make(tmp_path / where / FILE)
+    folder = odd(tmp_path, where, make)
     _, findings = read(tmp_path, folder, round_name=round_name)
     assert [found for found in findings if found.rejects] == []
 

@@ -6,38 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from mlsub.io.data import load_yaml
 from mlsub.rounds import every_benchmark, history_of
 from mlsub.submission.find import too_deep
 from tools.support.corpus import CORPUS
 from tools.support.make_tree import SYSTEM, Tree, make_tree, spoil
 from tools.support.runner import check, run
 
-_RENAME = "Did you mean {}? Rename the folder; mlsub fix PATH --write does it"
-#: Names of folders that the round does not have, and how the remedy begins.
-UNKNOWN = [
-    ("llama2_70b_lora", "1.0", "llama2_70b_lora came in v4.0: wrong round? Check with --round 4.0 or later."),
-    ("llama2_70b_lora", "3.0", "llama2_70b_lora came in v4.0: wrong round? Check with --round 4.0 or later."),
-    ("llama31_8b", "5.0", "llama31_8b came in v5.1: wrong round? Check with --round 5.1 or later."),
-    ("gpt3", "5.1", "gpt3 was last in v4.1: wrong round? Check with --round 4.1 or earlier."),
-    ("resnet", "5.1", "resnet was last in v4.0: wrong round? Check with --round 4.0 or earlier."),
-    ("resnet50", "5.1", "resnet was last in v4.0: wrong round? Check with --round 4.0 or earlier."),
-    (
-        "deepcam",
-        "5.1",
-        "deepcam is a benchmark of MLPerf HPC v1.0 to v3.0: wrong usage? Check with --usage and --round.",
-    ),
-    ("llama2_70b", "3.0", "llama2_70b_lora came in v4.0: wrong round?"),
-    ("resnet50", "1.0", f"{_RENAME.format('resnet')}."),
-    ("ResNet", "1.0", f"{_RENAME.format('resnet')}."),
-    ("BERT", "1.0", f"{_RENAME.format('bert')}."),
-    ("3d-unet", "1.0", f"{_RENAME.format('unet3d')}."),
-    ("mask-rcnn", "1.0", f"{_RENAME.format('maskrcnn')}."),
-    ("rnn-t", "1.0", f"{_RENAME.format('rnnt')}."),
-    ("image_segmentation", "1.0", f"{_RENAME.format('unet3d')}."),
-    ("single_stage_detector", "1.0", f"{_RENAME.format('ssd')}."),
-    ("llama31_405", "5.1", f"{_RENAME.format('llama31_405b')} where"),
-    ("zzz", "5.1", "Give the folder the benchmark's name; mlsub fix PATH --write does it where the logs name it."),
-]
+UNKNOWN = load_yaml(Path(__file__).with_name("unknown.yaml"))
 
 
 @pytest.mark.parametrize(("folder", "round_name", "fix"), UNKNOWN)

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import datetime
+import json
 import math
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from mlsub.commands.score.document import status_notes
 from mlsub.findings import Finding, Verdict
+from mlsub.io.data import load_yaml
 from mlsub.present.tables import columns
 from mlsub.rules.catalogue import finding
 from mlsub.submission.report import EmptyFolder, EnergyResult, RcpResult, Report, SystemResult
 from mlsub.submission.result import results_of
+from tests.conftest import ExpectedText
 from tests.score.reports import (
     make_entry,
     make_facts,
@@ -27,6 +31,7 @@ from tests.score.reports import (
     variety,
 )
 
+TABLES = load_yaml(Path(__file__).with_name("result.yaml"))
 TYPES = {"text": str, "count": int, "number": float}
 OF_THE_SYSTEM = (
     "availability",
@@ -51,49 +56,10 @@ def test_the_columns_of_the_table_are_facts_of_a_result_of_their_kind() -> None:
     assert len(titles) == len(set(titles))
 
 
-def test_the_columns_are_those_of_the_official_table_and_then_the_rest() -> None:
+def test_the_columns_are_those_of_the_official_table_and_then_the_rest(expected_text: ExpectedText) -> None:
     entry = make_entry(energy=EnergyResult(unscaled=1.0, scaled=1.0034, runs=(1.0,)))
     row = make_row(make_report(entry))
-    assert {column.name: row[column.name] for column in columns()} == {
-        "division": "closed",
-        "availability": "Available on-premise",
-        "submitter": "ACME Inc.",
-        "system_name": "Rack One",
-        "number_of_nodes": 4,
-        "host_processor_model_name": "EPYC 9575F",
-        "host_processors_count": 8,
-        "accelerator_model_name": "MI355X",
-        "accelerators_count": 32,
-        "framework": "PyTorch 2.5",
-        "benchmark": "llama2_70b_lora",
-        "published_minutes": 27.123456789012345,
-        "notes": "air cooled;nightly",
-        "details_url": "https://github.com/mlcommons/training_results_v5.1/blob/main/ACME/systems/rack1.json",
-        "code_url": "https://github.com/mlcommons/training_results_v5.1/blob/main/ACME/benchmarks",
-        "usage": "training",
-        "round": "5.1",
-        "organisation": "ACME",
-        "system": "rack1",
-        "path": "results/rack1/llama2_70b_lora",
-        "scaling_type": None,
-        "verdict": "accepted",
-        "runs": 10,
-        "compliant": 9,
-        "converged": 9,
-        "batch_size": 8.0,
-        "rcp_mean": 3168.0,
-        "rcp_unit": "samples",
-        "rcp_verdict": "pass",
-        "rcp_counted": "samples_count",
-        "rcp_logs_unit": None,
-        "rcp_also_verdict": None,
-        "scaling": 1.0,
-        "expected_scaling": 1.0034,
-        "unscaled_minutes": 27.123456789012345,
-        "expected_minutes": 27.123456789012345 * 1.0034,
-        "instance_scale": None,
-        "energy_joules": 1.0034,
-    }
+    expected_text("row.json", json.dumps({column.name: row[column.name] for column in columns()}, indent=1) + "\n")
     assert [column.name for column in columns()][14:16] == ["code_url", "usage"]
 
 
@@ -155,28 +121,7 @@ def test_an_unreadable_description_leaves_its_cells_empty_and_the_links() -> Non
         assert result.details_url is not None
 
 
-@pytest.mark.parametrize(
-    ("changes", "column", "value"),
-    [
-        ({"number_of_nodes": None}, "accelerators_count", None),
-        ({"number_of_nodes": None}, "host_processors_count", None),
-        ({"accelerators_per_node": 0}, "accelerators_count", 0),
-        ({"accelerators_per_node": 0}, "chip_minutes", None),
-        ({"accelerators_per_node": None}, "accelerators_count", None),
-        ({"status": None}, "availability", None),
-        ({"hw_notes": "", "sw_notes": "x"}, "notes", "x"),
-        ({"hw_notes": None, "sw_notes": "x"}, "notes", "x"),
-        ({"hw_notes": "x", "sw_notes": ""}, "notes", "x"),
-        ({"hw_notes": "", "sw_notes": ""}, "notes", ""),
-        ({"hw_notes": None, "sw_notes": None}, "notes", None),
-        ({"system_name": "tpu-v3", "accelerators_per_node": 1024}, "system_name", "TPUv3.2048"),
-        ({"system_name": "tpu-v3", "accelerators_per_node": None}, "system_name", "tpu-v3"),
-        ({"accelerator_model_name": "tpu-v3"}, "accelerator_model_name", "TPUv3"),
-        ({"framework": "TensorFlow 1.14 commit hash = 1a2b"}, "framework", "TensorFlow 1.14"),
-        ({"framework": "JAX commit hash = 1a2b"}, "framework", "JAX commit hash = 1a2b"),
-        ({"framework": None}, "framework", None),
-    ],
-)
+@pytest.mark.parametrize(("changes", "column", "value"), TABLES["cells"])
 def test_cells_of_the_system(changes: dict[str, object], column: str, value: object) -> None:
     assert make_row(make_report(systems=(make_system(facts=make_facts(**changes)),)))[column] == value
 
@@ -263,19 +208,7 @@ def test_a_result_has_the_names_of_every_round() -> None:
     assert (found.publication_date, found.publication_precision) == (datetime.date(2022, 6, 29), "day")
 
 
-@pytest.mark.parametrize(
-    ("usage", "round_name", "folder", "compatible", "group"),
-    [
-        ("training", "2.0", "ssd", 8, "retinanet v2.0 to v5.1"),
-        ("training", "1.1", "ssd", 4, "ssd v0.6 to v1.1"),
-        ("training", "0.7", "bert", 0, "bert v0.7"),
-        ("training", "9.9", "bert", 0, "bert v9.9"),
-        ("training", "4.1", "gnn", 4, "rgat v4.0 to v5.1"),
-        ("hpc", "3.0", "openfold", 0, "openfold hpc-v3.0"),
-        ("hpc", "1.0", "deepcam", 2, "deepcam hpc-v0.7 to hpc-v1.0"),
-        ("training", "1.0", "of_my_own", 0, "of_my_own v1.0"),
-    ],
-)
+@pytest.mark.parametrize(("usage", "round_name", "folder", "compatible", "group"), TABLES["groups"])
 def test_rounds_that_go_together_are_a_group(
     usage: str, round_name: str, folder: str, compatible: int, group: str
 ) -> None:

@@ -250,13 +250,6 @@ def test_a_missing_description_names_the_file_of_a_similar_name(named: str, tmp_
     assert finding["actual"] == f"systems/{named}.json"
 
 
-def test_an_undescribed_entry_is_rejected_itself(tmp_path: Path) -> None:
-    tree = make_tree(tmp_path)
-    tree.description().unlink()
-    entry = check(tree.folder).report["entries"][0]
-    assert (entry["official"], entry["division"], entry["compliant"]) == ("rejected", "closed", 5)
-
-
 def test_logs_one_folder_too_deep_are_pointed_at(tmp_path: Path) -> None:
     tree = make_tree(tmp_path)
     deep = tree.entry() / "bert"

@@ -2,40 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
-LSCPU = """\
-CPU(s):              256
-Model name:          AMD EPYC 7742 64-Core Processor
-Thread(s) per core:  2
-Core(s) per socket:  64
-Socket(s):           2
-CPU max MHz:         2250.0000
-L1d cache:           4 MiB (128 instances)
-L1i cache:           4 MiB (128 instances)
-L2 cache:            64 MiB (128 instances)
-L3 cache:            512 MiB (32 instances)
-"""
-LSBLK = """\
-NAME="nvme0n1" TYPE="disk" SIZE="1920383410176" ROTA="0" TRAN="nvme" RM="0"
-NAME="nvme1n1" TYPE="disk" SIZE="1920383410176" ROTA="0" TRAN="nvme" RM="0"
-NAME="sda" TYPE="disk" SIZE="8001563222016" ROTA="1" TRAN="sata" RM="0"
-NAME="sdb" TYPE="disk" SIZE="16008609792" ROTA="1" TRAN="usb" RM="1"
-NAME="loop0" TYPE="loop" SIZE="4096" ROTA="0" TRAN="" RM="0"
-NAME="zram0" TYPE="disk" SIZE="8589934592" ROTA="0" TRAN="" RM="0"
-"""
+
+def printed(file: str) -> dict[str, str]:
+    """What tools print, by name: the parts of a file beside this one, each behind a line ``== NAME``."""
+    parts = re.split(r"^== (\S+)\n", Path(__file__).parent.joinpath(file).read_text("utf-8"), flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+TOOLS = printed("tools.txt")
 GPU = "NVIDIA A100-SXM4-80GB, 81920, 1410, 4, 16, 470.57.02"
-TOPOLOGY = """\
-\tGPU0\tGPU1\tmlx5_0\tCPU Affinity\tNUMA Affinity
-GPU0\t X \tNV12\tPXB\t0-63\t0
-GPU1\tNV12\t X \tSYS\t64-127\t1
-
-Legend:
-
-  NV#  = Connection traversing a bonded set of # NVLinks
-"""
 ROCM = {
     f"card{n}": {
         "Card Series": "AMD Instinct MI300X", "Card Model": "0x74a1", "Card Vendor": "Advanced Micro Devices, Inc.",
@@ -43,13 +23,6 @@ ROCM = {
     }
     for n in range(8)
 } | {"system": {"Driver version": "6.8.5"}}  # fmt: skip
-IPUS = """\
--+- Id:  [0], target:    [Fabric], PCIe Domain: [3]
--+- Id:  [1], target:    [Fabric], PCIe Domain: [2]
--+- Id:  [2], target: [Multi IPU]
- |--- PCIe Id:  [0], DNC Id: [0]
- |--- PCIe Id:  [1], DNC Id: [1]
-"""
 
 
 class Machine:
@@ -66,6 +39,10 @@ class Machine:
         text = f"#!/bin/sh\n{before}\n/bin/cat <<'END'\n{output}\nEND\necho '{complaint}' >&2\nexit {status}\n"
         (self.bin / name).write_text(text)
         (self.bin / name).chmod(0o755)
+
+    def gpus(self, output: str, topology: str) -> None:
+        """``nvidia-smi`` with the links between its GPUs."""
+        self.tool("nvidia-smi", output, before=f'case "$1" in topo) /bin/cat <<"TABLE"\n{topology}TABLE\nexit 0;; esac')
 
     def file(self, path: str, text: str) -> None:
         """A file of the system."""
@@ -84,8 +61,8 @@ class Machine:
 
     def usual(self) -> None:
         """A host with two processors, disks and adapters."""
-        self.tool("lscpu", LSCPU)
-        self.tool("lsblk", LSBLK)
+        self.tool("lscpu", TOOLS["lscpu"])
+        self.tool("lsblk", TOOLS["lsblk"])
         self.file("proc/meminfo", "MemTotal:       1056458996 kB\nMemFree: 1 kB\n")
         self.file("proc/sys/kernel/random/boot_id", "0b1c\n")
         self.file("etc/os-release", 'NAME="Ubuntu"\nPRETTY_NAME="Ubuntu 20.04.2 LTS"\n')

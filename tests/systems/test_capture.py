@@ -1,4 +1,4 @@
-"""The capture, on machines made of files and tools, and on the one that runs the tests."""
+"""The capture, on machines made of files and tools, on the one that runs the tests, and on one with an H200."""
 
 from __future__ import annotations
 
@@ -11,19 +11,14 @@ from pathlib import Path
 import pytest
 
 from mlsub.io.errors import MlsubError
-from mlsub.systems.capture import (
-    Capture,
-    capture_here,
-    merge,
-    read_capture,
-    to_json,
-)
+from mlsub.systems.capture import Capture, capture_here, merge, read_capture, to_json
 from mlsub.systems.capture.accelerators import find_accelerators
 from mlsub.systems.capture.tools import run_tool
 from mlsub.systems.catalogue import Value
 from mlsub.systems.fields import fields
-from tests.systems.machine import GPU, IPUS, ROCM, TOPOLOGY, Machine
+from tests.systems.machine import GPU, ROCM, TOOLS, Machine, printed
 from tools.support.effort import HUNG
+from tools.support.runner import check
 
 
 @pytest.fixture
@@ -97,8 +92,7 @@ def test_infiniband_has_its_rate(machine: Machine) -> None:
 
 
 def test_gpus_of_nvidia(machine: Machine) -> None:
-    script = f'case "$1" in topo) /bin/cat <<"TABLE"\n{TOPOLOGY}TABLE\nexit 0;; esac'
-    machine.tool("nvidia-smi", "\n".join([GPU] * 8), before=script)
+    machine.gpus("\n".join([GPU] * 8), TOOLS["topology"])
     found = find_accelerators(machine.root)
     assert {name: value.value for name, value in found.items()} == {
         "accelerators_per_node": "8",
@@ -167,7 +161,7 @@ def test_what_no_tool_reports_is_from_the_catalogue_and_says_so(machine: Machine
 
 def test_ipus_and_their_sdk(machine: Machine) -> None:
     machine.usual()
-    machine.tool("gc-info", IPUS)
+    machine.tool("gc-info", TOOLS["ipus"])
     machine.tool("popc", "POPLAR version 2.3.0 (d9e4130346)\nclang version 13.0.0")
     machine.tool("vipu", "1.15.0")
     found = values(machine)
@@ -226,6 +220,32 @@ def test_a_tool_runs_with_the_locale_c_and_no_input(machine: Machine, monkeypatc
     (machine.bin / "broken").chmod(0o755)
     ran = run_tool(["broken"])
     assert ran is not None and not ran.well
+
+
+# A host with one NVIDIA H200 as its tools describe it, and trainings that the recorder logged there.
+
+RECORDED = Path(__file__).parent / "recorded"
+
+
+def test_description_of_one_h200(machine: Machine) -> None:
+    told = printed("recorded/h200.txt")
+    machine.gpus(told["gpus"].strip(), told["topology"])
+    machine.tool("lscpu", told["lscpu"])
+    machine.tool("lsblk", told["lsblk"])
+    machine.file("proc/meminfo", told["meminfo"])
+    machine.file("etc/os-release", told["os-release"])
+    machine.adapter("eth0", "0000:00:03.0", "virtio_net", "-1")
+    found, described = values(machine), json.loads((RECORDED / "h200.json").read_text("utf-8"))
+    # The software of the Python environment is that of this one.
+    names = [name for name in found if name.startswith(("host_", "accelerator", "operating_system"))]
+    assert len(names) > 20 and {name: found[name] for name in names} == {name: described[name] for name in names}
+    assert found["other_software_stack"].endswith("NVIDIA driver 580.159.04")
+
+
+@pytest.mark.parametrize("training", ["lightning", "transformers", "two-processes"])
+def test_trainings_recorded_there_are_compliant(training: str) -> None:
+    outcome = check(RECORDED / f"h200-{training}.txt", "--usage", "rehearsal", "--round", "1.0")
+    assert (outcome.status, outcome.official, outcome.findings) == (0, "accepted", [])
 
 
 # Joining.

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from mlsub.io.data import load_yaml
 from mlsub.io.errors import MlsubError
 from mlsub.rounds import get_round, known_rounds
 from mlsub.systems.catalogue import System, find_system, system_names
@@ -30,40 +31,7 @@ PUBLISHED = {
     ("dgx-a100-640gb", "MXNet"): f"{_NVIDIA}_ngc21.09_mxnet.json",
     ("dgx-a100-640gb", "PyTorch"): f"{_NVIDIA}_ngc21.09_pytorch.json",
 }
-#: What was published with a fault or in prose, and what the catalogue makes of it.
-MENDED = {
-    "status": {"onprem": "Available on-premise"},
-    "host_memory_capacity": {"24 x 32GB RDIMM, 3200MT/s, Dual Rank": "768 GB"},
-    "host_storage_capacity": {"4 x Dell 1TB NVMe SSD": "4x 1TB NVMe SSD"},
-    "host_networking": {
-        "Management: iDRAC9, ExpressX5 Compute: Mellanox ConnectX-5 Dual Port 40/ 100GbE QSFP Adapter PCIe": (
-            "Management: iDRAC9, compute: Mellanox ConnectX-5 Dual Port 40/100GbE QSFP, PCIe"
-        ),
-        "Storage: 2x ConnectX-6 IB HDR 200Gb/sec, Management: 1x ConnectX-6 Ethernet 100Gb/Sec, Compute: 8x ConnectX-6 "
-        "IB HDR 200Gb/Sec": "Storage: 2x ConnectX-6 IB HDR 200Gb/s, management: 1x ConnectX-6 Ethernet 100Gb/s, "
-        "compute: 8x ConnectX-6 IB HDR 200Gb/s",
-    },
-    "host_memory_configuration": {
-        "TODO": "24x 32GB RDIMM, 3200 MT/s, dual rank",
-        "": "24x 32GB RDIMM, 3200 MT/s, dual rank",
-    },
-    "accelerator_host_interconnect": {
-        "Broadcom 57414 Dual Pot 10/25 GbE SFP28, OCP NIC 3.0": "Broadcom 57414 Dual Port 10/25 GbE SFP28, OCP NIC 3.0"
-    },
-    "accelerator_frequency": {"1.4GHz": "1.4 GHz"},
-    "accelerator_memory_capacity": {"32GB": "32 GB"},
-    "accelerator_interconnect": {
-        "IPULINK": "IPU-Link",
-        "NVLINK 3.0, NVSWITCH 2.0 600GB/s": "NVLink 3.0, NVSwitch 2.0, 600 GB/s",
-    },
-    "host_networking_topology": {"TODO": "not published"},
-    "framework": {"MxNet NVIDIA Release 21.09": "MXNet NVIDIA Release 21.09"},
-    "accelerator_model_name": {"NVIDIA A100-SXM4-80GB (400W)": "NVIDIA A100-SXM4-80GB"},
-    "system_name": {
-        **{f"Bow Pod{n}": f"Bow-Pod{n}" for n in PODS},
-        **{f"dgxa100_ngc21.09_{name}": "NVIDIA DGX A100 640GB" for name in ("mxnet", "pytorch")},
-    },
-}
+TABLES = load_yaml(Path(__file__).with_name("catalogue.yaml"))
 COUNTS = ("number_of_nodes", "host_processors_per_node", "accelerators_per_node")
 
 
@@ -104,7 +72,9 @@ def test_a_system_says_what_was_published_but_for_its_faults(name: str, framewor
         if field in COUNTS or field not in fields().fields:
             continue
         unsaid = ours[field] == "not published" and value in ("", "TODO")
-        assert unsaid or ours[field] == MENDED.get(field, {}).get(value if isinstance(value, str) else "", value), field
+        assert unsaid or ours[field] == TABLES["mended"].get(field, {}).get(
+            value if isinstance(value, str) else "", value
+        ), field
     # However hosts are told: so many processors and accelerators there were in all.
     for part in ("host_processors_per_node", "accelerators_per_node"):
         assert int(ours["number_of_nodes"]) * int(ours[part]) == int(published["number_of_nodes"]) * int(
@@ -113,22 +83,7 @@ def test_a_system_says_what_was_published_but_for_its_faults(name: str, framewor
     assert ours["host_processors_per_node"] == "2"
 
 
-@pytest.mark.parametrize(
-    ("name", "asked", "counts"),
-    [
-        ("ipu-pod16", {}, "1 2 16"),
-        ("ipu-pod64", {}, "1 2 64"),
-        ("ipu-pod64", {"hosts": 1}, "1 2 64"),
-        ("ipu-pod64", {"hosts": 4}, "4 2 16"),
-        ("ipu-pod64", {"framework": "tensorflow"}, "4 2 16"),
-        ("ipu-pod64", {"framework": "TensorFlow", "hosts": 1}, "1 2 64"),
-        ("ipu-pod128", {"framework": "TensorFlow"}, "8 2 16"),
-        ("bow-pod256", {}, "4 2 64"),
-        ("ipu-m2000", {}, "1 2 4"),
-        ("dgx-a100-640gb", {}, "1 2 8"),
-        ("dgx-a100-640gb", {"hosts": 16}, "16 2 8"),
-    ],
-)
+@pytest.mark.parametrize(("name", "asked", "counts"), TABLES["hosts"])
 def test_hosts_are_told_as_they_are(name: str, asked: dict[str, Any], counts: str) -> None:
     for published in (True, False):
         made = drafted(find_system(name), Asked(**asked), published=published).description()

@@ -58,13 +58,7 @@ def test_schema_and_checker_agree_on_spoilt_descriptions(data: st.DataObject, tm
     content |= data.draw(st.dictionaries(names, st.sampled_from(_VALUES), max_size=3))
     for name in data.draw(st.sets(names, max_size=1)):
         content.pop(name, None)
-    for usage, name in [
-        ("training", "0.7"),
-        ("training", "1.0"),
-        ("training", "4.0"),
-        ("training", "5.1"),
-        ("hpc", "3.0"),
-    ]:
+    for usage, name in (*(("training", name) for name in ("0.7", "1.0", "4.0", "5.1")), ("hpc", "3.0")):
         _agree(content, get_round(usage, name), tmp_path)
 
 

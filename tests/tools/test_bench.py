@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import os
+import random
+import signal
 import subprocess
 import sys
 import time
 from argparse import Namespace
+from itertools import islice
 from pathlib import Path
+from subprocess import PIPE
 
 import msgspec
 import pytest
 
 import mlsub
 from mlsub.findings import Verdict
-from tools.bench import floor, measure, tree
+from tests.alive import is_alive
+from tools.bench import floor, tree
 from tools.bench.cases import CASES, COMMANDS, FLOOR, LOCAL, OTHERS, RECORDS, TREES, Tree
 from tools.bench.installed import installed
-from tools.bench.measure import Command, Cost, Memory, cost, in_turn, memory
+from tools.bench.measure import Command, Cost, Memory, cost, in_turn, look_at_group, memory
 from tools.bench.official import organisations
 from tools.bench.results import Line
 from tools.bench.run import measured, place
@@ -106,13 +111,7 @@ def test_check_accepts_a_generated_tree_but_for_the_entry_that_it_ends_in(small:
 
 
 def test_packages_are_of_several_rounds_organisations_systems_and_benchmarks() -> None:
-    import random
-
-    chance, some = random.Random("x"), []
-    for package in tree.packages(chance):
-        some.append(package)
-        if len(some) == 2 * len(tree.ROUNDS):
-            break
+    some = list(islice(tree.packages(random.Random("x")), 2 * len(tree.ROUNDS)))
     assert {package.round for package in some} == set(tree.ROUNDS)
     assert {package.organisation for package in some} == {"Organisation1", "Organisation2"}
     entries = [entry for package in some for entry in package.entries]
@@ -128,12 +127,8 @@ def test_the_floor_script_counts_logs_and_records(small: Path) -> None:
 
 def test_the_floor_script_reads_what_lies_where_results_lie(tmp_path: Path) -> None:
     record = b'noise :::MLLOG {"time_ms": 1, "key": "k", "value": null, "metadata": {}}\n'
-    for place_ in (
-        "ACME/results/s/resnet",
-        "v1/ACME/results/s/strong/oc20",
-        "ACME/results/s/resnet/deeper",
-        "ACME/logs",
-    ):
+    entry = "ACME/results/s/resnet"
+    for place_ in (entry, "v1/ACME/results/s/strong/oc20", f"{entry}/deeper", "ACME/logs"):
         (tmp_path / place_).mkdir(parents=True)
         (tmp_path / place_ / "result_0.txt").write_bytes(record * 2 + b":::MLLOG {broken\n")
     (tmp_path / "ACME/results/s/resnet/notes.txt").write_bytes(record)
@@ -167,23 +162,27 @@ def test_costs_are_those_of_all_processes(tmp_path: Path) -> None:
 needs_proc = pytest.mark.skipif(not Path("/proc/self/smaps_rollup").is_file(), reason="needs /proc")
 
 
-def test_memory_is_that_of_the_largest_process_and_of_all_together(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_memory_is_that_of_the_largest_process_and_of_all_together(tmp_path: Path) -> None:
     """Two processes, looked at twice; the command ends after that."""
-    peaks, shares = {1: [50, 50], 2: [60, 70]}, {1: [40, 10], 2: [60, 65]}
-    monkeypatch.setattr(measure, "_group", lambda leader: [1, 2] if peaks[1] else [])
-    monkeypatch.setattr(measure, "_peak", lambda pid: peaks[pid].pop(0))
-    monkeypatch.setattr(measure, "_proportional", lambda pid: shares[pid].pop(0))
-    monkeypatch.setattr("tools.bench.measure.time.sleep", lambda _: None if peaks[1] else (tmp_path / "enough").touch())
+    looks = [[Memory(50, 10), Memory(70, 65)], [Memory(50, 40), Memory(60, 60)]]
+
+    def look(leader: int) -> list[Memory]:
+        if not looks:
+            (tmp_path / "enough").touch()
+        return looks.pop() if looks else []
+
     code = "import pathlib\nwhile not pathlib.Path('enough').exists(): pass"
-    assert memory(command(tmp_path, code)) == (70, 100)
+    assert memory(command(tmp_path, code), look) == (70, 100)
 
 
 @needs_proc
-def test_the_processes_of_a_group_and_their_memory() -> None:
-    assert os.getpid() in measure._group(os.getpgrp())
-    assert measure._peak(os.getpid()) > 0 and measure._proportional(os.getpid()) > 0
+def test_the_processes_of_a_group_and_their_memory(tmp_path: Path) -> None:
+    with command(tmp_path, "import os, time; os.fork(); print(flush=True); time.sleep(600)").start(PIPE) as process:
+        assert process.stdout is not None
+        assert [process.stdout.read(1) for _ in range(2)] == [b"\n"] * 2
+        found = look_at_group(process.pid)
+        os.killpg(process.pid, signal.SIGKILL)
+    assert len(found) == 2 and all(one.largest >= one.together > 0 for one in found)
 
 
 def test_trees_are_published_ones_where_these_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -207,26 +206,17 @@ def test_the_recorder_is_timed_with_as_many_records_as_the_official_logger(kind:
 
 
 @needs_proc
-def test_a_command_ends_with_the_benchmark_that_started_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    started = []
+def test_a_command_ends_with_the_benchmark_that_started_it(tmp_path: Path) -> None:
+    started: list[int] = []
 
-    def interrupt(seconds: float) -> None:
-        started.extend(int(file.name) for file in tmp_path.glob("[0-9]*"))
+    def interrupt(leader: int) -> list[Memory]:
+        started[:] = [int(file.name) for file in tmp_path.glob("[0-9]*")]
         if len(started) == 2:
             raise KeyboardInterrupt
-        started.clear()
+        return []
 
     code = "import os, pathlib, time; os.fork(); pathlib.Path(str(os.getpid())).touch(); time.sleep(600)"
-    monkeypatch.setattr("tools.bench.measure.time.sleep", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        memory(command(tmp_path, code))
-    monkeypatch.undo()
-    while any(runs(pid) for pid in started):
+        memory(command(tmp_path, code), interrupt)
+    while any(map(is_alive, started)):
         time.sleep(0.01)
-
-
-def runs(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False

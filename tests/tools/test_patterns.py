@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from mlsub.io.data import load_yaml
 from tools.campaigns.limits.attacks import attacks
 from tools.campaigns.limits.expressions import MADE, REPOSITORY, Expression, by_file, of_functions, of_schemas, sources
 from tools.campaigns.limits.steps import Machine, growing
@@ -55,22 +57,7 @@ def test_no_expression_is_made_in_another_way() -> None:
         assert re.findall(strange, file.read_text("utf-8")) == [], file
 
 
-#: Kinds of growth, and what mlsub had before they were looked for.
-SLOW = {
-    "two ways for one text": r"(?:a+)+$",
-    "alternatives that overlap": r"(?:a|aa)+$",
-    "neighbours that overlap": r"\s*[:#]?\s*x",
-    "a run from each of its places": r"\d+x",
-    "spaces before a sign": r"\s*/\s*|\s+per\s+",
-    "up to the end of a line": r"\s+$",
-    "lines without a word": r"(?m)^\W*TODO\b",
-    "a bracket that never closes": r"<[^>]*>",
-    "a default that never ends": r"\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?P<default>:-[^}]*)?\}",
-    "digits that are no version": r"[0-9]+(?:\.[0-9]+){1,3}",
-    "a month in a word": r"(?:jan|feb)[a-z]*\.?\s+\d{4}",
-    "a word long before another": r"\b(?:since|over)\b[\w\s]*\bv1\.0\b",
-    "punctuation without a space": r"[.!?]+[\"')]*\s+(?=[A-Z])",
-}
+SLOW = load_yaml(Path(__file__).with_name("growing.yaml"))
 
 
 @pytest.mark.parametrize("pattern", SLOW.values(), ids=SLOW)

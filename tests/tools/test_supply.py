@@ -22,6 +22,7 @@ from tools.supply import audit
 from tools.supply.build import build, epoch, level
 from tools.supply.licences import LIST, REPOSITORY, SCRIPTS, closure, declared, listed
 from tools.supply.sbom import kept
+from tools.support.make_tree import make_tree
 
 LOCKED_ENTRY = re.compile(r"^([a-z0-9][a-z0-9-]*)==([^ ]+)(?: ; .*)? \\$", re.MULTILINE)
 #: Words of licences that ask no more than to name the authors, or to publish changes of that package.
@@ -32,10 +33,8 @@ PERMISSIVE = re.compile(
 NOT_LOCKED = {"adapters", "dask", "keras", "lightning", "transformers"}
 
 
-def _config() -> configparser.ConfigParser:
-    config = configparser.ConfigParser()
-    config.read(REPOSITORY / "setup.cfg")
-    return config
+SETUP = configparser.ConfigParser()
+SETUP.read(REPOSITORY / "setup.cfg")
 
 
 def _lock() -> str:
@@ -46,9 +45,8 @@ def test_the_lock_has_every_package_of_setup_cfg_in_a_version_that_it_allows() -
     found: dict[str, set[str]] = {}
     for name, version in LOCKED_ENTRY.findall(_lock()):
         found.setdefault(name, set()).add(version)
-    config = _config()
-    extras = {name: lines for name, lines in config["options.extras_require"].items() if name not in NOT_LOCKED}
-    for lines in (config["options"]["install_requires"], *extras.values()):
+    extras = {name: lines for name, lines in SETUP["options.extras_require"].items() if name not in NOT_LOCKED}
+    for lines in (SETUP["options"]["install_requires"], *extras.values()):
         for requirement in map(Requirement, filter(None, lines.splitlines())):
             versions = found.get(canonicalize_name(requirement.name), set())
             assert versions and all(map(requirement.specifier.contains, versions)), str(requirement)
@@ -79,30 +77,23 @@ def test_the_list_of_licences_has_every_script_with_the_text_of_its_licence() ->
             assert there is None or (there["version"], there["license"]) == (version, licence)
 
 
-ANSWERS: dict[str, tuple[dict[str, Any] | None, int]] = {
-    "clean": ({"dependencies": [{"name": "a", "version": "1", "vulns": []}]}, 0),
-    "a flaw": ({"dependencies": [{"name": "a", "version": "1", "vulns": [{"id": "X-1", "fix_versions": ["2"]}]}]}, 1),
-    "a flaw beside what is not known": (
-        {
-            "dependencies": [
-                {"name": "a", "version": "1", "vulns": [{"id": "X-1", "fix_versions": []}]},
-                {"name": "b", "skip_reason": "not found"},
-            ]
-        },
-        1,
-    ),
-    "one is not known": (
-        {"dependencies": [{"name": "a", "version": "1", "vulns": []}, {"name": "b", "skip_reason": "not found"}]},
-        2,
-    ),
-    "none": ({"dependencies": []}, 2),
+_SOUND = {"name": "a", "version": "1", "vulns": []}
+_FLAWED = {"name": "a", "version": "1", "vulns": [{"id": "X-1", "fix_versions": ["2"]}]}
+_UNKNOWN = {"name": "b", "skip_reason": "not found"}
+#: What is told of the packages, if anything, and the status that comes of it.
+ANSWERS: dict[str, tuple[list[dict[str, Any]] | None, int]] = {
+    "clean": ([_SOUND], 0),
+    "a flaw": ([_FLAWED], 1),
+    "a flaw beside what is not known": ([{**_FLAWED, "vulns": [{"id": "X-1", "fix_versions": []}]}, _UNKNOWN], 1),
+    "one is not known": ([_SOUND, _UNKNOWN], 2),
+    "none": ([], 2),
     "no answer": (None, 2),
 }
 
 
 @pytest.mark.parametrize(("answer", "status"), ANSWERS.values(), ids=ANSWERS)
-def test_what_was_not_audited_is_not_clean(answer: dict[str, Any] | None, status: int) -> None:
-    printed = "" if answer is None else json.dumps(answer)
+def test_what_was_not_audited_is_not_clean(answer: list[dict[str, Any]] | None, status: int) -> None:
+    printed = "" if answer is None else json.dumps({"dependencies": answer})
     found, lines = audit.audit(run=lambda _: (printed, "Traceback\nConnectionError: no route"))
     assert found == status
     assert any("not audited" in line for line in lines) == ("not" in str(answer) or status == 2)
@@ -187,8 +178,6 @@ main()
 
 
 def test_checking_connects_to_nothing_starts_nothing_and_writes_nothing(tmp_path: Path) -> None:
-    from tools.support.make_tree import make_tree
-
     tree = make_tree(tmp_path)
     words = (sys.executable, "-c", _WATCHED, str(tmp_path), "check", str(tree.folder), "--no-cache", "--jobs", "1")
     done = subprocess.run(

@@ -129,9 +129,7 @@ def test_a_record_that_does_not_decode_is_dropped_and_replaced(cache: Cache, see
 
 
 @pytest.mark.parametrize(
-    "value",
-    [2**64, -(2**63) - 1, "\ud800", {"a": ["\udfff"]}, object(), 1j],
-    ids=lambda value: repr(value)[:20],
+    "value", [2**64, -(2**63) - 1, "\ud800", {"a": ["\udfff"]}, object(), 1j], ids=lambda value: repr(value)[:20]
 )
 def test_what_would_not_come_back_is_not_kept(value: object) -> None:
     assert exactly(Thing(value)) is None

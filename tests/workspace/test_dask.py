@@ -72,8 +72,7 @@ def test_single_logs_are_read_there_too(cluster: Server, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("kind", "message"),
-    [("old", r"has mlsub 0\.1\.0, Python .*; all need mlsub"), ("bare", r"has no known version")],
+    ("kind", "message"), [("old", r"has mlsub 0\.1\.0, Python .*; all need mlsub"), ("bare", r"has no known version")]
 )
 def test_a_worker_that_differs_is_named_and_nothing_is_checked(
     kind: str, message: str, start: Servers, tmp_path: Path

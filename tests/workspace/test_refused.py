@@ -5,7 +5,10 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
@@ -24,6 +27,7 @@ from tools.support.make_tree import make_tree
 ERRORS = (errno.EIO, errno.EACCES, errno.ESTALE, errno.EMFILE) if LONG else (errno.EIO,)
 #: A round, one of those that check power measurements, and parts of one.
 PLACES = ("v4.0", "v5.0", *(("v4.0/ACME", "v4.0/ACME/results/rack1/resnet", "v4.1/loose") if LONG else ()))
+Answer = TypeVar("Answer")
 #: A log that was read, and has a line that cannot be.
 _OF_CONTENT = "seed.log-undecodable"
 
@@ -47,6 +51,22 @@ def names(report: Report, path: str, error: int) -> bool:
     return any(os.strerror(error) in text and os.path.basename(path) in text for text in said)  # noqa: PTH119
 
 
+def each_refused(
+    ask: Callable[[Path], Answer], base: Path, error: int, patch: pytest.MonkeyPatch
+) -> Iterator[tuple[str, Answer, Answer]]:
+    """Refuse each look at a folder once: its path, the answer, and the next answer with the same cache."""
+    refusals = Refusals(base, patch)
+    refusals.at_call(-1, 0)
+    ask(base.with_name("counted"))
+    for number in range(refusals.calls):
+        cache = base.with_name(f"cache-{number}")
+        refusals.at_call(number, error)
+        first = ask(cache)
+        failed = refusals.path
+        refusals.at_call(-1, 0)
+        yield failed, first, ask(cache)
+
+
 @pytest.mark.parametrize("error", ERRORS, ids=errno.errorcode.get)
 @pytest.mark.parametrize("lies", PLACES)
 @pytest.mark.usefixtures("settled")
@@ -60,20 +80,12 @@ def test_no_refused_look_passes_or_lasts(
         shutil.copytree(tree.entry(), path)
     healthy = check(path, None)
     assert healthy == check(path, tmp_path / "cache"), "and everything is imported"
-    refusals = Refusals(base, monkeypatch)
-    refusals.at_call(-1, 0)
-    check(path, tmp_path / "counted")
     wrong = []
-    for number in range(refusals.calls):
-        cache = tmp_path / f"cache-{number}"
-        refusals.at_call(number, error)
-        first = check(path, cache)
-        failed = refusals.path
-        refusals.at_call(-1, 0)
+    for failed, first, second in each_refused(partial(check, path), base, error, monkeypatch):
         if first != healthy and not names(first, failed, error):
-            wrong.append(f"call {number}, {failed}: says nothing of it")
-        if check(path, cache) != healthy:
-            wrong.append(f"call {number}, {failed}: is remembered")
+            wrong.append(f"{failed}: says nothing of it")
+        if second != healthy:
+            wrong.append(f"{failed}: is remembered")
     assert wrong == []
 
 
@@ -91,13 +103,5 @@ def test_no_review_of_what_could_not_be_looked_at_lasts(tmp_path: Path, monkeypa
     make_tree(base).add_copies("rack2")
     healthy = judged(base / "v1.0", tmp_path / "cache")
     assert healthy is not None
-    refusals = Refusals(base, monkeypatch)
-    refusals.at_call(-1, 0)
-    judged(base / "v1.0", tmp_path / "counted")
-    for number in range(refusals.calls):
-        cache = tmp_path / f"cache-{number}"
-        refusals.at_call(number, errno.EIO)
-        judged(base / "v1.0", cache)
-        failed = refusals.path
-        refusals.at_call(-1, 0)
-        assert judged(base / "v1.0", cache) == healthy, failed
+    for failed, _, second in each_refused(partial(judged, base / "v1.0"), base, errno.EIO, monkeypatch):
+        assert second == healthy, failed

@@ -11,7 +11,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -39,11 +39,10 @@ class Command(NamedTuple):
             if path.exists():
                 path.rename(Path(tempfile.mkdtemp(prefix="aside-", dir=self.folder)) / path.name)
 
-    def start(self) -> subprocess.Popen[bytes]:
+    def start(self, output: int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
         """The process, the first of a group of its own."""
-        nowhere = subprocess.DEVNULL
         return subprocess.Popen(
-            self.words, cwd=self.folder, env=self.environment, stdout=nowhere, stderr=nowhere, process_group=0
+            self.words, cwd=self.folder, env=self.environment, stdout=output, stderr=subprocess.DEVNULL, process_group=0
         )
 
 
@@ -78,7 +77,12 @@ def cost(command: Command) -> Cost:
     return Cost(wall, used.ru_utime + used.ru_stime, process.returncode)
 
 
-def memory(command: Command) -> Memory:
+def look_at_group(leader: int) -> list[Memory]:
+    """The peak of each process of a group, and what it has now; 0 where it has just ended."""
+    return [Memory(_peak(pid), _proportional(pid)) for pid in _group(leader)]
+
+
+def memory(command: Command, look: Callable[[int], list[Memory]] = look_at_group) -> Memory:
     """Run a command, and look at the memory of its processes every :data:`LOOK_S`."""
     command.clear()
     largest = together = 0
@@ -87,10 +91,10 @@ def memory(command: Command) -> Memory:
             done, status, _ = os.wait4(process.pid, os.WNOHANG)
             if done:
                 break
-            group = _group(process.pid)
-            together = max(together, sum(map(_proportional, group)))
+            seen = look(process.pid)
+            together = max(together, sum(one.together for one in seen))
             # Not what wait4 says: that counts what the process was before it became this command.
-            largest = max(largest, *map(_peak, group), 0)
+            largest = max([largest, *(one.largest for one in seen)])
             time.sleep(LOOK_S)
         process.returncode = os.waitstatus_to_exitcode(status)
     return Memory(largest, max(together, largest))

@@ -27,7 +27,7 @@ from tools.bench.installed import installed
 from tools.bench.measure import Command, cost, in_turn, memory
 from tools.bench.results import MB, REPOSITORY, Line, here
 
-BENCH = REPOSITORY / "bench"
+BENCH = REPOSITORY / "tools" / "bench"
 KEPT = REPOSITORY / "build" / "bench"
 PUBLISHED = REPOSITORY.parent / "shared" / "corpus"
 _NO_CACHE = {True: " --no-cache", False: ""}
@@ -128,7 +128,7 @@ def _linked(source: str, to: str) -> None:
 
 def _generated(logs: int) -> Path:
     """A generated tree, kept for the next time: another one when what makes it has changed."""
-    makers = (BENCH / "tree.py", REPOSITORY / "tests" / "differential" / "generate.py")
+    makers = (BENCH / "tree.py", REPOSITORY / "tools" / "oracle" / "generate.py")
     digest = hashlib.sha256(b"".join(maker.read_bytes() for maker in makers)).hexdigest()[:8]
     folder = KEPT / f"{logs}-logs-{digest}"
     if not folder.is_dir():

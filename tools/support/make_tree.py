@@ -21,17 +21,8 @@ common:
       acme_ticket: {occurs: exactly_one}
 """
 #: Result files of an entry, from the rules of MLPerf Training v1.0 and v1.1.
-RUNS = {
-    "resnet": 5,
-    "ssd": 5,
-    "maskrcnn": 5,
-    "dlrm": 5,
-    "bert": 10,
-    "rnnt": 10,
-    "minigo": 10,
-    "unet3d": 40,
-    "digits": 5,
-}
+RUNS = dict.fromkeys(("resnet", "ssd", "maskrcnn", "dlrm", "digits"), 5)
+RUNS |= {"bert": 10, "rnnt": 10, "minigo": 10, "unet3d": 40}
 
 _HYPERPARAMETERS: dict[str, dict[str, Any]] = {
     "resnet": {

@@ -1,10 +1,10 @@
-"""Entries for the forensics tests: clean ones made of a few facts, so that a case can spoil one thing at a time."""
+"""Entries for the forensics tests: clean ones of a few facts, spoiled in one thing at a time, and what is found."""
 
 from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,8 @@ from mlsub.log.events import Tally
 from mlsub.log.reading import ReadingFold
 from mlsub.log.run import Run, RunFold
 from mlsub.log.trace import Trace, TraceFold
+from mlsub.review.runs.detect import observe_runs
+from mlsub.review.runs.model import Observation
 from mlsub.submission.model import LogReport
 from mlsub.submission.result import Result, results_of
 from mlsub.systems.fields import SystemFacts
@@ -158,3 +160,23 @@ def write_tree(folder: Path, changes: dict[int, Change] | None = None, runs: int
         text = "".join(f":::MLLOG {json.dumps(record)}\n" for record in made)
         (place / f"result_{run}.txt").write_text(text)
     return folder / round_ / "ACME"
+
+
+def observed(*entries: Result, against: Sequence[Result] = ()) -> dict[str, list[Observation]]:
+    """What is found, by rule."""
+    found: dict[str, list[Observation]] = {}
+    for observations in observe_runs(entries, against).values():
+        for observation in observations:
+            undone = observation.undone.words if observation.undone else ""
+            assert (observation.finding.actual or "").endswith(undone), "the score without it is said last"
+            found.setdefault(observation.finding.rule, []).append(observation)
+    return found
+
+
+def the_one(rule: str, *entries: Result) -> Observation:
+    """The only thing that is found."""
+    found = observed(*entries)
+    assert set(found) == {rule}
+    [observation] = found[rule]
+    assert observation.finding.actual is not None
+    return observation

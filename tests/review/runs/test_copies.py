@@ -10,8 +10,7 @@ import pytest
 
 from mlsub.rules.catalogue import catalogue
 from mlsub.submission.result import Result
-from tests.review.runs.build import Record, at, entry, every, put, records
-from tests.review.runs.observing import observed, the_one
+from tests.review.runs.build import Record, at, entry, every, observed, put, records, the_one
 
 
 def copy_evaluations(made: list[Record]) -> None:
@@ -204,13 +203,7 @@ def in_two_rounds(seeds: Sequence[int]) -> tuple[Result, Result]:
 
 @pytest.mark.parametrize(
     "seeds",
-    [
-        range(42, 52),
-        range(1, 11),
-        range(900_000, 900_010),
-        [n * 100 for n in range(10)],
-        [1234, 31337, *range(8)],
-    ],
+    [range(42, 52), range(1, 11), range(900_000, 900_010), [n * 100 for n in range(10)], [1234, 31337, *range(8)]],
 )
 def test_seeds_that_anybody_may_choose_are_no_evidence(seeds: Sequence[int]) -> None:
     assert observed(*in_two_rounds(seeds)) == {}

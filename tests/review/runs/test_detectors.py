@@ -16,8 +16,7 @@ from mlsub.review.runs.changes import find_changes
 from mlsub.review.runs.detect import observe_runs
 from mlsub.review.runs.stretch import stretch_of
 from mlsub.systems.fields import SystemFacts
-from tests.review.runs.build import Record, at, delay, entry, every, put, records, stretch
-from tests.review.runs.observing import observed, the_one
+from tests.review.runs.build import Record, at, delay, entry, every, observed, put, records, stretch, the_one
 
 
 def test_clean_entries_leave_nothing_to_ask() -> None:

@@ -10,8 +10,7 @@ import pytest
 import yaml
 
 from mlsub.submission.result import Result
-from tests.review.runs.build import delay, entry
-from tests.review.runs.observing import observed, the_one
+from tests.review.runs.build import delay, entry, observed, the_one
 
 #: Orders of runs in time, with the hours before each, and what is said of them.
 ORDERS = yaml.safe_load(Path(__file__).with_name("orders.yaml").read_text("utf-8"))

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import statistics
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from mlsub.io.data import load_yaml
 from mlsub.review.runs import quality as evaluations
 from mlsub.review.runs.detect import observe_runs
 from mlsub.review.runs.model import Observation
@@ -23,6 +26,8 @@ from tools.support.corpus import CORPUS
 pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="published results are not there")
 
 GRAPHCORE = "v1.1/Graphcore/results"
+#: Rules, the entries that they have findings on, and of each finding the severity and some of its numbers.
+EXPECTED = load_yaml(Path(__file__).with_name("published.yaml"))
 
 
 @pytest.fixture(scope="module")
@@ -41,64 +46,25 @@ def found(entries: Sequence[Result]) -> dict[str, dict[str, list[Observation]]]:
     return by_rule
 
 
-def test_two_sets_are_stretched_and_no_other(found: dict[str, dict[str, list[Observation]]]) -> None:
-    stretched = {path: of[0].numbers for path, of in found["inspect.stretched"].items()}
-    told = {path: (f"{n['factor']:.6f}", f"{n['minutes_undone']:.6f}") for path, n in stretched.items()}
-    assert told == {
-        f"{GRAPHCORE}/ipu-pod16-POPART-closed/bert": ("1.098000", "29.778467"),
-        f"{GRAPHCORE}/ipu-pod64-POPART-closed/bert": ("1.118000", "9.448748"),
-    }
-    assert [f"{n['minutes']:.6f}" for n in stretched.values()] == ["32.696756", "10.563702"]
+def _off(numbers: dict[str, Any]) -> float:
+    return round(max(map(abs, numbers["off_ms"].values())), 1)
 
 
-def test_overlaps_of_runs_one_after_the_other(found: dict[str, dict[str, list[Observation]]]) -> None:
-    numbers = {path: of[0].numbers for path, of in found["inspect.overlap"].items() if of}
-    assert {path: (n["pairs"], n["pairs_unstretched"]) for path, n in numbers.items()} == {
-        f"{GRAPHCORE}/ipu-pod16-POPART-closed/bert": (8, 0),
-        "v2.1/Intel/results/4-nodes-SPR-pytorch/dlrm": (1, 1),
-    }
+#: What is compared of an observation, by rule.
+NUMBERS: dict[str, Callable[[dict[str, Any]], list[Any]]] = {
+    "inspect.stretched": lambda of: [f"{of[name]:.6f}" for name in ("factor", "minutes_undone", "minutes")],
+    "inspect.overlap": lambda of: [of["pairs"], of["pairs_unstretched"]],
+    "inspect.order": lambda of: of["late"],
+    "inspect.stated-time": lambda of: [of["runs"], _off(of)],
+}
 
 
-def test_runs_made_apart(found: dict[str, dict[str, list[Observation]]]) -> None:
-    late = {path.replace("/results/", "/"): of[0].numbers["late"] for path, of in found["inspect.order"].items() if of}
-    assert late == {
-        "hpc-v3.0/Clemson/18xR750-2xA100-PCIe-80GB/strong/openfold": [1],
-        "v1.0/Google/tpu-v4-256-TF/dlrm": [1],
-        "v1.0/Google/tpu-v4-4096-TF/resnet": [3],
-        "v1.0/Habana/SYS-420GH-TNGR/bert": [0, 9, 5],
-        "v2.0/Graphcore/ipu-pod16-POPART-closed/bert": [7],
-        "v5.0/Google/cloud-tpu-trillium-256-maxdiffusion/stable_diffusion": [3, 9],
-        "v5.1/AMD/MI300X_EPYC_9575F_pytorch_llama2_70b/llama2_70b_lora": [7],
-        "v5.1/AMD/MI350X_EPYC_9575F_pytorch/llama2_70b_lora": [0, 1],
-    }
-
-
-def test_a_day_between_consecutive_runs_is_a_warning(found: dict[str, dict[str, list[Observation]]]) -> None:
-    told = [
-        path.replace("/results/", "/")
-        for path, of in found["inspect.order"].items()
-        if of and of[0].finding.severity == "warning"
-    ]
-    assert sorted(told) == [
-        "hpc-v3.0/Clemson/18xR750-2xA100-PCIe-80GB/strong/openfold",
-        "v1.0/Habana/SYS-420GH-TNGR/bert",
-        "v5.1/AMD/MI300X_EPYC_9575F_pytorch_llama2_70b/llama2_70b_lora",
-        "v5.1/AMD/MI350X_EPYC_9575F_pytorch/llama2_70b_lora",
-    ]
-
-
-def test_stated_lengths_that_disagree(found: dict[str, dict[str, list[Observation]]]) -> None:
-    told = {
-        path.replace("/Graphcore/results/ipu-", " "): (of[0].numbers["runs"], of[0].numbers["off_ms"].values())
-        for path, of in found["inspect.stated-time"].items()
-    }
-    assert {path: (runs, round(max(map(abs, off)), 1)) for path, (runs, off) in told.items()} == {
-        "v1.1 pod128-POPART-closed/bert": (6, 63.4),
-        "v1.1 pod128-POPART-open/bert": (5, 29.5),
-        "v2.0 pod128-POPART-closed/bert": (1, 36.1),
-        "v2.0 pod256-POPART-closed/bert": (2, 33.1),
-        "v2.0 pod64-POPART-closed/bert": (1, 32.4),
-    }
+@pytest.mark.parametrize("rule", NUMBERS)
+def test_the_numbers_of_every_published_entry_with_a_finding(
+    found: dict[str, dict[str, list[Observation]]], rule: str
+) -> None:
+    told = {path: [of[0].finding.severity, NUMBERS[rule](of[0].numbers)] for path, of in found[rule].items() if of}
+    assert told == EXPECTED[rule]
 
 
 def test_the_target_reached_an_evaluation_earlier(found: dict[str, dict[str, list[Observation]]]) -> None:

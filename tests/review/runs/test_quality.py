@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.review.runs.quality import chance_of_range
-from tests.review.runs.build import Record, at, entry, every, put, records
-from tests.review.runs.observing import observed, the_one
+from tests.review.runs.build import Record, at, entry, every, observed, put, records, the_one
 
 
 def test_the_target_reached_earlier() -> None:
@@ -121,23 +120,14 @@ def test_open_may_stop_anywhere() -> None:
     )
 
 
-@given(
-    st.lists(st.integers(0, 6).map(float), min_size=1, max_size=5),
-    st.integers(1, 4),
-    st.integers(0, 6).map(float),
-)
+@given(st.lists(st.integers(0, 6).map(float), min_size=1, max_size=5), st.integers(1, 4), st.integers(0, 6).map(float))
 def test_the_chance_is_that_of_counting_all_draws(values: list[float], runs: int, width: float) -> None:
     draws = list(itertools.product(values, repeat=runs))
     near = sum(max(draw) - min(draw) <= width for draw in draws)
     assert chance_of_range(values, runs, width) == pytest.approx(near / len(draws))
 
 
-@given(
-    st.lists(st.floats(1, 1e6), min_size=1, max_size=20),
-    st.integers(1, 40),
-    st.floats(0, 1e6),
-    st.floats(0, 1e6),
-)
+@given(st.lists(st.floats(1, 1e6), min_size=1, max_size=20), st.integers(1, 40), st.floats(0, 1e6), st.floats(0, 1e6))
 def test_a_wider_range_is_likelier(values: list[float], runs: int, width: float, more: float) -> None:
     assert 0 <= chance_of_range(values, runs, width) <= chance_of_range(values, runs, width + more) + 1e-12 <= 1 + 2e-12
 

@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from tests.ci_formats import gitlab, junit
-from tests.tools.test_action import validate
+from tests.tools.test_github_action import validate
 from tools.support.make_tree import Tree, make_tree, spoil
 from tools.support.runner import REPOSITORY
 
