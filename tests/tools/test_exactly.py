@@ -13,6 +13,9 @@ from mlsub.rules.arithmetic import ExpressionError
 from tools.campaigns.limits.bounds import value
 from tools.campaigns.limits.exactly import CASES, Case
 
+#: Bounds whose inputs take a second to read.
+SLOW = ("mlsub.io.problems:MAX_BYTES", "mlsub.rules.engine:MAX_STEPS")
+
 
 def _said(case: Case, folder: Path, size: int) -> str:
     """What is wrong with an input: text, or texts, or an error; any other answer is what was read of it."""
@@ -29,7 +32,11 @@ def _said(case: Case, folder: Path, size: int) -> str:
     return "; ".join(text for text in texts if isinstance(text, str))
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.where.removeprefix("mlsub."))
+@pytest.mark.parametrize(
+    "case",
+    [pytest.param(case, marks=pytest.mark.slow if case.where in SLOW else ()) for case in CASES],
+    ids=lambda case: case.where.removeprefix("mlsub."),
+)
 def test_a_bound_is_kept_to_the_last(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     limit = int(value(case.where))
     if case.instead is not None:
