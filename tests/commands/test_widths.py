@@ -121,8 +121,16 @@ def readable(name: str, text: str, others: set[str]) -> bool:
     return False
 
 
-@pytest.mark.parametrize("case", cases(), ids=lambda case: re.sub(r"\{\w+\}/", "", case["words"])[:50])
-def test_at_every_width(case: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "case",
+    [pytest.param(case, marks=pytest.mark.slow if case["words"].startswith("demo ") else ()) for case in cases()],
+    ids=lambda case: re.sub(r"\{\w+\}/", "", case["words"])[:50],
+)
+def test_at_every_width(
+    case: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    if case["words"].startswith("demo "):
+        request.getfixturevalue("scikit_learn")
     lines = [*case.get("before", ()), case["words"]]
     if "{corpus}" in " ".join(lines) and not CORPUS.is_dir():
         pytest.skip(f"published packages are not at {CORPUS}")

@@ -31,6 +31,8 @@ def test_the_file_is_whole_and_has_the_batch_sizes(reference: Path) -> None:
     assert [(point.batch_size, point.runs) for point in points] == [(size, RUNS) for size in SIZES]
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("scikit_learn")
 def test_a_reference_run_comes_to_the_same_again(reference: Path, tmp_path: Path) -> None:
     """On another processor arithmetic may round otherwise, so an evaluation more or less is no difference."""
     size = max(SIZES)
@@ -50,11 +52,15 @@ def entry_of(folder: Path, entry: RehearsalEntry) -> mlsub.submission.report.Ent
     return result
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("scikit_learn")
 def test_an_honest_entry_passes(tmp_path: Path) -> None:
     result = entry_of(tmp_path, RehearsalEntry("here", "closed", Parameters(opt_base_learning_rate=0.01)))
     assert (result.rcp.verdict, result.official, result.rcp.batch_size) == ("pass", "accepted", 32)
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("scikit_learn")
 def test_training_on_what_is_held_out_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (pixels, labels), held_out = train._data()
     leaked = [
@@ -65,6 +71,8 @@ def test_training_on_what_is_held_out_is_caught(tmp_path: Path, monkeypatch: pyt
     assert (result.rcp.verdict, result.official) == ("fail", "rejected")
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("scikit_learn")
 def test_an_open_entry_is_not_tested(tmp_path: Path) -> None:
     result = entry_of(tmp_path, RehearsalEntry("here", "open", Parameters(opt_base_learning_rate=0.05)))
     assert (result.rcp.verdict, result.rcp.how) == ("not-required", "open-division")
