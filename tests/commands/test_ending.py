@@ -314,6 +314,7 @@ WRITING = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [*WRITING, "unseal", "pack --write", "merge --write --even-rejected"])
 def test_a_device_that_is_full_when_a_file_is_written_is_status_2(command: str, place: Path, tmp_path: Path) -> None:
     """No file may grow beyond 300 bytes, which ends as a full device does, with another reason."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tools.support.make_tree import snapshot
 from tools.support.runner import answer_schema, run
 
@@ -20,6 +22,7 @@ def large(folder: Path) -> Path:
     return file
 
 
+@pytest.mark.slow
 def test_a_large_log_is_told_then_truncated_then_left_alone(tmp_path: Path) -> None:
     file = large(tmp_path)
     (tmp_path / "result_1.txt").write_text(RECORD)

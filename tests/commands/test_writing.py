@@ -141,8 +141,14 @@ def title(case: Case) -> str:
     return f"{case.command} {Path(case.changed).name} {' '.join(flags)}".strip()
 
 
-@pytest.mark.parametrize("case", CASES, ids=map(title, CASES))
-def test_what_somebody_wrote_is_kept_or_named(case: Case, here: Path) -> None:
+@pytest.mark.parametrize(
+    "case",
+    [pytest.param(case, marks=pytest.mark.slow if case.command == "demo" else ()) for case in CASES],
+    ids=map(title, CASES),
+)
+def test_what_somebody_wrote_is_kept_or_named(case: Case, here: Path, request: pytest.FixtureRequest) -> None:
+    if case.command == "demo":
+        request.getfixturevalue("scikit_learn")
     if case.first is not None:
         assert run(*case.first).status == 0
     file = here / case.changed
@@ -229,6 +235,7 @@ def test_without_a_record_everything_that_differs_is_somebodys(here: Path) -> No
     assert run(*PACK).status == 0
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("record", ["", "{", "[]", '{"files": {"a": 1}}', '{"files": ' + "[" * 100_000, "\x00\xff"])
 def test_a_broken_record_is_none(record: str, here: Path) -> None:
     run(*REPORT)
@@ -239,7 +246,7 @@ def test_a_broken_record_is_none(record: str, here: Path) -> None:
     assert "index.html" in done.stderr
 
 
-@pytest.mark.parametrize("command", ["fix", "redact", "fix --truncate"])
+@pytest.mark.parametrize("command", ["fix", "redact", pytest.param("fix --truncate", marks=pytest.mark.slow)])
 def test_a_log_that_somebody_changes_meanwhile_is_left_and_named(
     command: str, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -29,12 +29,6 @@ PUBLISHED = effort(4, 30)
 AIMED = None if LONG else 2
 SHOWN = 5
 
-each_combination = pytest.mark.parametrize("combination", combinations(), ids=str)
-each_published = pytest.mark.parametrize(
-    "source",
-    published_sources() or [pytest.param(None, marks=pytest.mark.skip(reason=ABSENT))],
-    ids=lambda source: source.name.replace("/", ".") if source else "absent",
-)
 Record = Callable[[str, object], None]
 
 
@@ -42,7 +36,8 @@ def _list(problems: list[str]) -> str:
     return "\n\n".join([f"{len(problems)} in all", *problems[:SHOWN]])
 
 
-@each_combination
+@pytest.mark.product
+@pytest.mark.parametrize("combination", combinations(), ids=str)
 def test_the_generated_log_is_compliant_for_both(combination: Combination, tmp_path: Path):
     both = judge_both(Mutant("unchanged", content(generated(combination))), combination.round, tmp_path / "log.txt")
     assert both.ours.compliant, both.describe()
@@ -67,6 +62,7 @@ def _differing(source: Source, wanted: int, file: Path) -> tuple[int, list[str]]
     return number, [both.describe() for both in disagreements(changed, source.combination.round, file)]
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("source", generated_sources(), ids=lambda source: source.name)
 def test_random_changes_get_one_verdict(source: Source, tmp_path: Path, record_property: Record):
     number, differing = _differing(source, GENERATED, tmp_path / "log.txt")
@@ -74,13 +70,19 @@ def test_random_changes_get_one_verdict(source: Source, tmp_path: Path, record_p
     assert not differing, _list(differing)
 
 
-@each_published
+@pytest.mark.product
+@pytest.mark.parametrize(
+    "source",
+    published_sources() or [pytest.param(None, marks=pytest.mark.skip(reason=ABSENT))],
+    ids=lambda source: source.name.replace("/", ".") if source else "absent",
+)
 def test_random_changes_to_a_published_log_get_one_verdict(source: Source, tmp_path: Path, record_property: Record):
     number, differing = _differing(source, PUBLISHED, tmp_path / "log.txt")
     record_property("published mutants", number)
     assert not differing, _list(differing)
 
 
+@pytest.mark.product
 @pytest.mark.parametrize(
     "combination",
     [

@@ -81,6 +81,7 @@ def test_a_write_that_a_kill_cuts_short_leaves_one_torn_record_at_the_end(
     assert report_on(log, "rehearsal", "1.0").compliant
 
 
+@pytest.mark.slow
 def test_a_log_cut_at_any_byte_has_whole_records_and_is_no_result_before_its_end(tmp_path: Path) -> None:
     """The truth of all kills at all moments, without any: what is there is always a beginning of the whole log."""
     log = tmp_path / "result_0.txt"

@@ -20,6 +20,7 @@ from tests.many_inputs import make_many
 from tests.refused import Refusals
 from tools.support.effort import LONG
 from tools.support.make_tree import make_tree
+from tools.support.sample import rows
 
 ERRORS = (errno.EIO, errno.EACCES, errno.ESTALE, errno.EMFILE) if LONG else (errno.EIO,)
 #: A round, one of those that check power measurements, and parts of one.
@@ -64,7 +65,7 @@ def test_no_refused_look_passes_or_lasts(
     refusals.at_call(-1, 0)
     check(path, tmp_path / "counted")
     wrong = []
-    for number in range(refusals.calls):
+    for number in rows(range(refusals.calls)):
         cache = tmp_path / f"cache-{number}"
         refusals.at_call(number, error)
         first = check(path, cache)
@@ -94,7 +95,7 @@ def test_no_review_of_what_could_not_be_looked_at_lasts(tmp_path: Path, monkeypa
     refusals = Refusals(base, monkeypatch)
     refusals.at_call(-1, 0)
     judged(base / "v1.0", tmp_path / "counted")
-    for number in range(refusals.calls):
+    for number in rows(range(refusals.calls)):
         cache = tmp_path / f"cache-{number}"
         refusals.at_call(number, errno.EIO)
         judged(base / "v1.0", cache)

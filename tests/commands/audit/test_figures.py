@@ -157,6 +157,7 @@ def test_the_docs_name_every_function_wording_and_verdict() -> None:
         assert f"`{name}`" in page
 
 
+@pytest.mark.slow
 def test_nothing_else_in_the_corpus_was_edited() -> None:
     found = {}
     seen = 0

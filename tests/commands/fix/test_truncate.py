@@ -61,6 +61,7 @@ def test_head_tail_and_records_stay_and_one_line_tells(tmp_path: Path) -> None:
     assert re.search("step 00[0-9]", kept[kept.index(marker[0]) - 1])
 
 
+@pytest.mark.slow
 def test_a_log_at_the_limit_of_the_rules_stays(tmp_path: Path) -> None:
     file = tmp_path / "result_0.txt"
     with file.open("wb") as stream:

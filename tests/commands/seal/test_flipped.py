@@ -15,6 +15,7 @@ from mlsub.io.errors import MlsubError
 from mlsub.packing.forms import Key
 from mlsub.packing.tree import RefusedError
 from tests.commands.seal.test_roundtrip import forms
+from tools.support.effort import ALL
 
 
 def small(folder: Path) -> Path:
@@ -52,7 +53,7 @@ def test_every_bit_of_a_sealed_file(form: str, tmp_path: Path) -> None:
     """No key guards an archive, only checksums; but not even padding and header fields are left out."""
     file, (seal_key, open_key) = tmp_path / "sealed", FORMS[form]
     # The program openssl starts anew for each; the SHA-1 beside its file is not even needed.
-    step = 67 if form == "openssl" else 1
+    step = 67 if form == "openssl" else 1 if ALL else 5
     seal_tree(small(tmp_path), file, seal_key)
     (tmp_path / "sealed.receipt.txt").unlink()
     (tmp_path / "sealed.sha1").unlink(missing_ok=True)

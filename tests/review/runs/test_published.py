@@ -41,6 +41,7 @@ def found(entries: Sequence[Result]) -> dict[str, dict[str, list[Observation]]]:
     return by_rule
 
 
+@pytest.mark.slow
 def test_two_sets_are_stretched_and_no_other(found: dict[str, dict[str, list[Observation]]]) -> None:
     stretched = {path: of[0].numbers for path, of in found["inspect.stretched"].items()}
     told = {path: (f"{n['factor']:.6f}", f"{n['minutes_undone']:.6f}") for path, n in stretched.items()}

@@ -121,6 +121,7 @@ def run_files(chance: random.Random) -> dict[str, str] | None:
     return files
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("number", range(CASES))
 def test_energy_and_faults_are_those_of_the_official_tool(number: int, tmp_path: Path) -> None:
     chance = random.Random(f"power/{number}")
@@ -145,6 +146,7 @@ def test_energy_and_faults_are_those_of_the_official_tool(number: int, tmp_path:
 REASONS = ("power.no-energy", "power.missing")
 
 
+@pytest.mark.slow
 def test_the_generated_cases_reach_what_they_are_for(tmp_path: Path) -> None:
     """Else the comparison above could compare nothing."""
     numbers = lacks = 0
@@ -219,6 +221,7 @@ def test_the_published_measurements_come_to_the_official_energy(system: str) -> 
         assert (ours is not None) == SYSTEMS[system], result.name
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not present(), reason=ABSENT)
 def test_the_published_entries_have_the_official_energy_and_faults() -> None:
     organisation = CORPUS / "v4.0" / "smc-ac-power"
