@@ -1,4 +1,4 @@
-"""What all tests share: expected texts, long runs, and a line at the end that counts what was compared."""
+"""What all tests share: which of them run, expected texts, and lines at the end that say what was compared."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import os
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from zlib import crc32
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tools.support.effort import FAST, LONG, effort
+from tools.support.effort import ALL, LONG, effort
 from tools.support.once import once
+from tools.support.sample import PARTS, VARIABLE, in_part, part
 
 # Networks as small as the rehearsal's cost twice as much on several threads, which wait for one another.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -28,7 +28,7 @@ settings.register_profile(
     "mlsub",
     deadline=None,
     derandomize=not LONG,
-    max_examples=10 if FAST else effort(25, 400),
+    max_examples=effort(25, 400, 10),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("mlsub")
@@ -49,13 +49,25 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_configure() -> None:
+    """Fix the part of the tables for all workers of pytest-xdist, which inherit the variable."""
+    try:
+        os.environ[VARIABLE] = str(part())
+    except ValueError as error:
+        raise pytest.UsageError(str(error)) from error
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave long tests to long runs; with ``--update-expected``, keep the tests that have an expected text."""
+    """Choose the tests of this run: with ``--update-expected`` those that have an expected text; all that are named.
+
+    Dear modules come first, so that no worker is left alone with one of them at the end.
+    """
     wanted = _has_expected_text if config.getoption("--update-expected") else _is_of_this_run
-    out = [item for item in items if not wanted(item)]
-    if out:
-        config.hook.pytest_deselected(items=out)
-        items[:] = filter(wanted, items)
+    chosen = items if any("::" in argument for argument in config.args) else [*filter(wanted, items)]
+    if len(chosen) < len(items):
+        config.hook.pytest_deselected(items=[item for item in items if not wanted(item)])
+    dear = {item.path for item in chosen if item.get_closest_marker("slow")}
+    items[:] = sorted(chosen, key=lambda item: item.path not in dear)
 
 
 def pytest_collection_finish() -> None:
@@ -74,9 +86,11 @@ def _has_expected_text(item: pytest.Item) -> bool:
 
 
 def _is_of_this_run(item: pytest.Item) -> bool:
-    if FAST and "differential" in item.path.parts and crc32(item.nodeid.encode()) % 10:
+    if ALL:
+        return LONG or item.get_closest_marker("long") is None
+    if item.get_closest_marker("slow") or item.get_closest_marker("long"):
         return False
-    return LONG or item.get_closest_marker("long") is None
+    return item.get_closest_marker("product") is None or in_part(item.nodeid, part())
 
 
 @pytest.fixture
@@ -99,6 +113,12 @@ def settled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mlsub.workspace.cache.SETTLED_NS", -(10**18))
 
 
+@pytest.fixture(scope="session")
+def scikit_learn() -> None:
+    """What trains a network for real needs it."""
+    pytest.importorskip("sklearn", reason="scikit-learn is not installed: the extra rehearsal, make test-all")
+
+
 def _rehearsal(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from tools.support.runner import run
 
@@ -111,19 +131,22 @@ def _rehearsal(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def rehearsed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def rehearsed(scikit_learn: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The rehearsal of ``submissions/rehearsal``, trained once in a test run: copy what is to be changed."""
     return _rehearsal(tmp_path_factory) / "demo"
 
 
 @pytest.fixture(scope="session")
-def rehearsal(tmp_path_factory: pytest.TempPathFactory) -> str:
+def rehearsal(scikit_learn: None, tmp_path_factory: pytest.TempPathFactory) -> str:
     """What ``mlsub demo`` printed while it trained ``rehearsed``."""
     return (_rehearsal(tmp_path_factory) / "printed.txt").read_text(encoding="utf-8")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Add up what the tests recorded."""
+    """Say which part of the tables was tried; add up what the tests recorded."""
+    if not ALL:
+        how = f"{VARIABLE}={part()} make test tries it again, make test-all tries all"
+        terminalreporter.write_line(f"sample {part()} of 0 to {PARTS - 1}: {how}")
     counts: Counter[str] = Counter()
     for outcome in ("passed", "failed"):
         for report in terminalreporter.getreports(outcome):

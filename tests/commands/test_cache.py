@@ -41,7 +41,7 @@ CALLS = {
     "compare packages": "compare v1.0/ACME v1.0/Other --packages",
     "rcp margin": "rcp margin v1.0/ACME",
     "status": "status v1.0/ACME",
-    "watch": "watch v1.0/ACME/results/rack1/resnet --format jsonl",
+    "watch": "watch v1.0/ACME/results/rack1/resnet --format jsonl --interval 0.1",
     "fix": "fix v1.0/ACME",
     "pack": "pack manifest.yaml -o new/ACME",
     "status of a manifest": "status manifest.yaml",
@@ -94,7 +94,13 @@ def call(words: str, *options: str) -> Outcome:
     return run(*words.split(), *jobs, *options)
 
 
-@pytest.mark.parametrize("name", CALLS)
+#: Calls that write much.
+WRITE = ("site", "db build")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name in WRITE else ()) for name in CALLS]
+)
 def test_the_answer_is_the_same_and_no_log_is_read_again(name: str, place: Tree, opened: list[str]) -> None:
     words = CALLS[name]
     without = call(words, "--no-cache")
@@ -119,7 +125,7 @@ def test_a_command_starts_from_what_another_has_read(place: Tree, opened: list[s
         assert opened == [], name
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("jobs", ["1", pytest.param("2", marks=pytest.mark.slow)])
 def test_a_change_is_seen_by_every_command(place: Tree, jobs: str) -> None:
     words = [CALLS[name] for name in ("check as JSON", "score", "review", "check an entry")]
     for one in words:
@@ -224,6 +230,7 @@ def test_damage_costs_nothing_but_time(place: Tree, damage: Callable[[bytes], by
         assert call(words, "--cache-dir", "cache") == before
 
 
+@pytest.mark.slow
 def test_several_processes_share_it(tmp_path: Path) -> None:
     tree = make_place(tmp_path)
     program = """

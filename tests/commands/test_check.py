@@ -124,6 +124,7 @@ def test_nothing_under_the_tree_is_written(tmp_path: Path) -> None:
     assert snapshot(tmp_path) == before
 
 
+@pytest.mark.slow
 def test_the_process_itself_ends_with_the_exit_status(tmp_path: Path) -> None:
     tree = make_tree(tmp_path)
     assert call("check", tree.folder).returncode == 0

@@ -179,6 +179,7 @@ def test_a_warning_that_cannot_be_written_is_status_2(place: Path) -> None:
     assert done.returncode == 2 and done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [name for name, call in calls().items() if call.makes_a_file])
 def test_a_device_that_is_full_when_a_file_is_written_is_status_2(
     command: str, place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

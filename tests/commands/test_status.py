@@ -107,7 +107,7 @@ for name in sys.argv[1:]:
 """
 
 
-@pytest.mark.parametrize("where", [".", "acme inc"])
+@pytest.mark.parametrize("where", [pytest.param(".", marks=pytest.mark.slow), "acme inc"])
 def test_from_init_to_a_sealed_package_by_each_next_command_to_the_letter(
     where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -96,6 +96,7 @@ def _build(folder: Path, output: Path) -> Built:
     return build((folder,), output, Settings(jobs=1))
 
 
+@pytest.mark.slow
 def test_db_names_them_and_results_count_them(tmp_path: Path) -> None:
     duckdb = pytest.importorskip("duckdb")
     pytest.importorskip("pyarrow")

@@ -130,6 +130,7 @@ def test_without_a_record_everything_that_differs_is_somebodys(here: Path) -> No
     assert run(*PACK).status == 0
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("record", ["", "{", "[]", '{"files": {"a": 1}}', '{"files": ' + "[" * 100_000, "\x00\xff"])
 def test_a_broken_record_is_none(record: str, here: Path) -> None:
     run(*SITE)
@@ -140,7 +141,7 @@ def test_a_broken_record_is_none(record: str, here: Path) -> None:
     assert "index.html" in done.stderr
 
 
-@pytest.mark.parametrize("command", ["fix", "redact", "fix --truncate"])
+@pytest.mark.parametrize("command", ["fix", "redact", pytest.param("fix --truncate", marks=pytest.mark.slow)])
 def test_a_log_that_somebody_changes_meanwhile_is_left_and_named(
     command: str, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

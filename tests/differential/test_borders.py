@@ -63,9 +63,7 @@ def _with_neighbours(value: float) -> Iterator[float]:
     yield from (value, round(value, 12), math.nextafter(value, math.inf), math.nextafter(value, -math.inf))
 
 
-each_combination = pytest.mark.parametrize("combination", combinations(), ids=str)
-
-
+@pytest.mark.product
 @pytest.mark.parametrize("combination", [c for c in combinations() if c.division == "closed"][:: effort(4, 1)], ids=str)
 def test_a_number_on_the_border_of_a_tolerance_gets_one_verdict(combination: Combination, tmp_path: Path):
     # Hundreds of tensors that may be missing only cost time.
@@ -81,7 +79,8 @@ def test_a_number_on_the_border_of_a_tolerance_gets_one_verdict(combination: Com
     assert_alike(mutants, combination.round, tmp_path / "log.txt")
 
 
-@each_combination
+@pytest.mark.product
+@pytest.mark.parametrize("combination", combinations(), ids=str)
 def test_a_value_that_stands_in_the_official_rules_gets_one_verdict(
     combination: Combination, tmp_path: Path, record_property: Callable[[str, object], None]
 ):
@@ -103,6 +102,7 @@ def _with_init_times(log: Log) -> Iterator[Mutant]:
             yield Mutant(f"init_stop at {time_ms!r}, {limit} ms after init_start or next to it", content(changed))
 
 
+@pytest.mark.product
 @pytest.mark.parametrize(
     "combination", {(c.round, c.division, LONG and c): c for c in combinations()}.values(), ids=str
 )

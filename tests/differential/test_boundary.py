@@ -50,6 +50,7 @@ def _some(phase: int) -> Sequence[Source]:
     return generated_sources() if LONG else generated_sources()[15 * phase :: ONE_IN]
 
 
+@pytest.mark.product
 @pytest.mark.parametrize(
     ("phase", "source"),
     [(phase.name, source) for place, phase in enumerate(PHASES[:4]) for source in _some(place)],
@@ -104,6 +105,7 @@ def test_a_border_of_the_official_checker_decides_the_verdict(
     assert {key for key, one, other in neighbours if one is other} == set(masked)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("combination", "judged_as", "key"),
     [
@@ -162,6 +164,7 @@ def test_a_turn_is_found_to_the_last_bit() -> None:
     assert turns(lambda value: True, [1, 2, "x", None, float("nan"), 10**400]) == []
 
 
+@pytest.mark.slow
 def test_a_beginning_of_the_search_has_each_cell_before_any_twice(file: Path) -> None:
     combination = MATRIX[0]
     some, again, other = (aimed.in_order("borders", combination, seed, file) for seed in (SEED, SEED, "other"))

@@ -62,6 +62,7 @@ def refused(round_name: str) -> set[str]:
     return TOO_FAST.get(round_name, set()) | incomplete
 
 
+@pytest.mark.product
 @each_round
 def test_each_log_has_the_recorded_verdict(round_name: str):
     compared = list(compared_logs(round_name, checked(round_name)))
@@ -90,6 +91,7 @@ def test_the_round_is_accepted_but_for_those_who_were_too_fast(round_name: str):
     assert (report.usage, report.round) == usage_and_round(round_name)
 
 
+@pytest.mark.product
 @pytest.mark.parametrize(("round_name", "organisation"), organisations())
 def test_each_organisation_has_its_verdict(round_name: str, organisation: str):
     report = mlsub.check(folder(round_name) / organisation, jobs=1)
@@ -133,6 +135,7 @@ OTHER_FACTOR = {
 }
 
 
+@pytest.mark.product
 @each_round
 def test_the_published_score_is_the_unscaled_one_times_the_factor_in_the_package(round_name: str):
     other: dict[tuple[str, str], float] = {}

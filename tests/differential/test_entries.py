@@ -19,7 +19,7 @@ from tools.support.effort import effort
 from tools.support.entry_logs import log_of
 
 SEED = "ci-1"
-ENTRIES = effort(180, 1000)
+ENTRIES = effort(180, 1000, 45)
 #: Published entries of a round that the oracle is compared on with what was recorded in its day: the smallest.
 SMALLEST = effort(2, 10)
 LLAMA = Place("training", "5.1", "llama31_8b")

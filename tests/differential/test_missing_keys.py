@@ -45,6 +45,7 @@ def broken(log: Log, place: int) -> Log:
     return [*log[:place], line._replace(text=line.text[: len(line.text) * 2 // 3], record=None), *log[place + 1 :]]
 
 
+@pytest.mark.product
 @pytest.mark.parametrize(
     "combination", [c for c in combinations() if c.benchmark in ("resnet", "bert", "oc20")], ids=str
 )
@@ -57,6 +58,7 @@ def test_a_log_that_names_neither_division_nor_benchmark(combination: Combinatio
     assert named(both.ours.findings) == official(both)
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("combination", combinations()[::3], ids=str)
 def test_missing_keys_beside_a_broken_record_are_named(combination: Combination, tmp_path: Path) -> None:
     chance = random.Random(f"{SEED} {combination}")

@@ -27,16 +27,11 @@ PUBLISHED = effort(4, 30)
 #: Aimed mutants of each demand, in every second combination; ``make parity`` tries all.
 AIMED = None if LONG else 2
 
-each_combination = pytest.mark.parametrize("combination", combinations(), ids=str)
-each_published = pytest.mark.parametrize(
-    "source",
-    published_sources() or [pytest.param(None, marks=pytest.mark.skip(reason=ABSENT))],
-    ids=lambda source: source.name.replace("/", ".") if source else "absent",
-)
 Record = Callable[[str, object], None]
 
 
-@each_combination
+@pytest.mark.product
+@pytest.mark.parametrize("combination", combinations(), ids=str)
 def test_the_generated_log_is_compliant_for_both(combination: Combination, tmp_path: Path):
     both = judge_both(Mutant("unchanged", content(generated(combination))), combination.round, tmp_path / "log.txt")
     assert both.ours.compliant, both.describe()
@@ -60,16 +55,23 @@ def _assert_alike(source: Source, wanted: int, file: Path) -> int:
     return assert_alike(changed, source.combination.round, file)
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("source", generated_sources(), ids=lambda source: source.name)
 def test_random_changes_get_one_verdict(source: Source, tmp_path: Path, record_property: Record):
     record_property("mutants", _assert_alike(source, GENERATED, tmp_path / "log.txt"))
 
 
-@each_published
+@pytest.mark.product
+@pytest.mark.parametrize(
+    "source",
+    published_sources() or [pytest.param(None, marks=pytest.mark.skip(reason=ABSENT))],
+    ids=lambda source: source.name.replace("/", ".") if source else "absent",
+)
 def test_random_changes_to_a_published_log_get_one_verdict(source: Source, tmp_path: Path, record_property: Record):
     record_property("published mutants", _assert_alike(source, PUBLISHED, tmp_path / "log.txt"))
 
 
+@pytest.mark.product
 @pytest.mark.parametrize(
     "combination",
     [

@@ -22,6 +22,7 @@ LINES = (
 )
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("combination", ONE_EACH, ids=str)
 def test_the_shortcuts_change_no_answer(combination: Combination, tmp_path: Path):
     file = tmp_path / "log.txt"

@@ -16,10 +16,11 @@ from tools.support.effort import effort
 
 SEED = "ci-1"
 EACH = effort(1, 4)
-TOGETHER = effort(20, 40)
+TOGETHER = effort(20, 40, 6)
 COMBINATIONS = package_combinations()
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("combination", COMBINATIONS[:: effort(6, 1)], ids=str)
 def test_a_package_without_faults_is_accepted_by_both(combination: Combination, tmp_path: Path) -> None:
     package = build(tmp_path, combination)

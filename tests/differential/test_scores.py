@@ -20,7 +20,7 @@ from tools.support.effort import effort
 from tools.support.power_folders import node_log
 
 SEED = "ci-1"
-SCORES = effort(40, 400)
+SCORES = effort(40, 400, 12)
 RESNET = Combination("3.0", "resnet", "open", None)
 OC20 = Combination("hpc-3.0", "oc20", "open", None)
 NODES, PER_NODE = "number_of_nodes", "accelerators_per_node"

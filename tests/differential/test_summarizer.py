@@ -15,6 +15,7 @@ from tools.oracle.generate import usage_and_round
 from tools.oracle.summarizer import RELEASES, crash_of, summarizer_of
 from tools.support.effort import effort
 from tools.support.make_tree import make_description
+from tools.support.sample import rows
 
 #: Values that somebody found in descriptions, or that Python takes for what they are not.
 ODD: tuple[Any, ...] = (
@@ -82,7 +83,7 @@ def test_a_value_that_ends_the_summarizer_rejects(round_id: str, field: str, val
 @pytest.mark.parametrize("field", FIELDS)
 def test_the_installed_summarizer_ends_on_the_same_values(field: str, tmp_path: Path) -> None:
     problems = []
-    for number, value in enumerate(ODD):
+    for number, value in enumerate(rows(ODD, FIELDS.index(field))):
         content = described(**{field: value})
         crash = crash_of(tmp_path / str(number), "6.1", [content, described()])
         problems.append(differing(tmp_path, "6.1", content, crash))
@@ -96,7 +97,7 @@ def test_the_summarizer_of_the_day_ends_on_the_same_values(
 ) -> None:
     module = summarizer_of(round_id, history)
     problems = []
-    # In ``make test`` one pair in twelve, others of each summarizer.
+    # One pair in 36, others of each summarizer.
     first, step = 2 * DIFFERENT.index(round_id) + (system != "rack1"), effort(36, 1)
     for number, (field, value) in enumerate(list(product(FIELDS, ODD))[first % step :: step]):
         content = described(**{"system_name": system, field: value})

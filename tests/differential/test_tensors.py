@@ -20,6 +20,7 @@ def _asked() -> list[Combination]:
     return [c for c in combinations() if (rule := rules_of(c).get(KEY)) is not None and rule.tensors is not None]
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("combination", _asked(), ids=str)
 def test_a_tensor_of_any_kind_is_judged_as_officially(combination: Combination, tmp_path: Path):
     log = generated(combination)

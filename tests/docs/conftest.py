@@ -12,6 +12,8 @@ from tests.conftest import ExpectedText
 from tests.docs.pages import REPOSITORY, Step, blocks, renewed, steps
 from tests.docs.reader import Reader
 from tools.support.corpus import CORPUS
+from tools.support.digits import rehearse_untrained
+from tools.support.once import once
 
 #: Compares the answers that a page shows with those that its reader gets: ``follow("docs/db.md", reader)``.
 Follow = Callable[..., None]
@@ -35,14 +37,21 @@ def follow(request: pytest.FixtureRequest, expected_text: ExpectedText) -> Follo
     return check
 
 
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What ``make demo`` leaves, but for the training; nobody may change it."""
+    manifest = REPOSITORY / "submissions/rehearsal/training.yaml"
+    return once(tmp_path_factory, "untrained", lambda folder: rehearse_untrained(manifest, folder))
+
+
 @pytest.fixture(scope="module")
-def workplace(rehearsed: Path, tmp_path_factory: pytest.TempPathFactory) -> Reader:
+def workplace(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Reader:
     """A folder as README has it: a clone, the rehearsal under demo/, published rounds beside it where there are any."""
     folder = tmp_path_factory.mktemp("reader")
     reader = Reader(folder)
     for name in ("examples", "submissions"):
         shutil.copytree(REPOSITORY / name, folder / name)
-    shutil.copytree(rehearsed, folder / "demo")
+    shutil.copytree(demo, folder / "demo")
     _parts(folder)
     (folder / "house.yaml").write_text(blocks("docs/overlay.md", "yaml")[0])
     (folder / "next.yaml").write_text(blocks("docs/overlay.md", "yaml")[1])

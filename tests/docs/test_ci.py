@@ -12,7 +12,7 @@ import yaml
 from tests.docs.pages import blocks
 from tests.docs.reader import Reader
 from tests.tools.test_github_action import ACTION, validate
-from tests.tools.test_gitlab_hooks_docker import HOOKS
+from tests.tools.test_gitlab_hooks_docker import HOOKS, NO_PRE_COMMIT
 from tools.support.runner import REPOSITORY
 
 PAGE = (REPOSITORY / "docs" / "ci.md").read_text()
@@ -42,8 +42,7 @@ def test_gitlab_can_read_its_job() -> None:
 
 
 def test_pre_commit_can_read_its_configuration(tmp_path: Path) -> None:
-    from pre_commit.clientlib import load_config
-
+    load_config = pytest.importorskip("pre_commit.clientlib", reason=NO_PRE_COMMIT).load_config
     [config] = [snippet for snippet in SNIPPETS if "repos" in snippet]
     (tmp_path / "config.yaml").write_text(yaml.safe_dump(config))
     [repository] = load_config(str(tmp_path / "config.yaml"))["repos"]
@@ -51,8 +50,8 @@ def test_pre_commit_can_read_its_configuration(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("line", re.findall(r"sh '(.*)'", PAGE))
-def test_the_commands_of_the_jenkinsfile_run(line: str, rehearsed: Path, tmp_path: Path) -> None:
-    (tmp_path / "demo").symlink_to(rehearsed)
+def test_the_commands_of_the_jenkinsfile_run(line: str, demo: Path, tmp_path: Path) -> None:
+    (tmp_path / "demo").symlink_to(demo)
     assert Reader(tmp_path).type(line).stderr == ""
 
 

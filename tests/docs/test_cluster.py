@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 
 import pytest
 
 from tests.docs.pages import REPOSITORY, blocks, steps
 from tests.docs.reader import Reader
-from tests.workspace.dask_servers import servers
+from tests.workspace.dask_servers import NO_DASK, servers
 
-needs_dask = pytest.mark.skipif(
-    importlib.util.find_spec("distributed") is None, reason="the extra dask is not installed"
-)
 NAMED = "dask://localhost:8786"
 
 
-@needs_dask
+@pytest.mark.slow
 def test_the_command_prints_what_it_prints_without_a_cluster(workplace: Reader, tmp_path: Path) -> None:
+    pytest.importorskip("distributed", reason=NO_DASK)
     install, check = steps((REPOSITORY / "docs" / "cluster.md").read_text())
     assert install.command == "pip install '.[dask]'"
     [scheduler, worker] = blocks("docs/cluster.md", "sh")[0].splitlines()

@@ -55,6 +55,7 @@ def test_there_are_commands_to_run() -> None:
     assert {("README.md", Step(command, ())) for command in ("make demo", "make test")} <= set(commands())
 
 
+@pytest.mark.product
 @pytest.mark.parametrize(
     ("page", "step"),
     [
@@ -91,6 +92,7 @@ def made(target: str) -> list[str]:
     return [line.removeprefix("bin/") for line in lines]
 
 
+@pytest.mark.slow
 def test_the_demo_trains_checks_and_scores(rehearsal: str, rehearsed: Path, tmp_path: Path) -> None:
     """The first line of make demo is what ``rehearsed`` ran; the others run on what it left."""
     installs, first, *others = made("demo")
@@ -148,6 +150,7 @@ def test_python_of_the_docs_runs(workplace: Reader) -> None:
     assert "this-machine-open digits" in done.stdout
 
 
+@pytest.mark.slow
 def test_the_recorded_run_of_the_docs_is_compliant(tmp_path: Path) -> None:
     reader = Reader(tmp_path)
     reader.run([sys.executable, "-c", "".join(blocks("docs/emit.md", "python"))])

@@ -26,11 +26,13 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Reader:
     return Reader(folder)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not CORPUS.is_dir(), reason="published results are not there")
 def test_the_worked_questions_have_the_answers_of_the_page(reader: Reader, follow: Follow) -> None:
     follow("docs/db.md", reader)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not CORPUS.is_dir(), reason="published results are not there")
 def test_answers_are_those_that_the_logs_give(reader: Reader) -> None:
     """The same figures, computed from the logs by a few lines that know nothing of mlsub."""

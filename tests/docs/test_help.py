@@ -73,6 +73,7 @@ def test_the_example_of_a_command_works(name: str, reader: Reader) -> None:
     _works(name, reader)
 
 
+@pytest.mark.slow
 def test_examples_that_follow_one_another_work(reader: Reader) -> None:
     for name in AFTER:
         _works(name, reader)

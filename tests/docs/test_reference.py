@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
+import pytest
 import yaml
 
 from docs.reference import COMMANDS, INDEX, RULES, START, build, documentation, generate
@@ -15,6 +16,8 @@ from mlsub.rounds import all_rounds, usages
 from mlsub.rules.explain import rule_ids
 from tools.support.runner import REPOSITORY, call
 
+#: The pages take two seconds to make.
+pytestmark = pytest.mark.slow
 BUILT = REPOSITORY / "build" / "pages"
 #: Pages of the repository that are not in docs/.
 BESIDE = {START, "changelog.md", "contributing.md", "examples.md"}

@@ -40,6 +40,7 @@ def test_the_commands_of_the_page_follow_one_another(reader: Reader) -> None:
     assert json.loads(said[6])["findings"] == []
 
 
+@pytest.mark.slow
 def test_the_lines_of_python_of_the_page_run(reader: Reader) -> None:
     [code] = blocks(PAGE, "python")
     files, opened = reader.run([sys.executable, "-c", code]).stdout.split()

@@ -56,7 +56,7 @@ def recorder(path: Path, combination: Combination, records: list[Record], **more
 def drive(path: Path, combination: Combination, without: Collection[str] = (), **more: Any) -> None:
     """Record a whole run through the recorder, some keys left out."""
     records = [record for record in compliant_log(combination) if record["key"] not in without]
-    with recorder(path, combination, [r for r in compliant_log(combination) if r["key"] not in without], **more) as rec:
+    with recorder(path, combination, records, **more) as rec:
         before, during = _split(records)
         for record in before:
             if record["key"] == "cache_clear":

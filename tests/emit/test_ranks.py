@@ -172,6 +172,7 @@ with recorder(Path(sys.argv[1])) as rec:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("launcher", LAUNCHED)
 def test_processes_that_nothing_connects_do_not_draw_seeds_of_their_own(
     launcher: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -85,6 +85,7 @@ def test_what_is_another_file_too_is_refused(tmp_path: Path) -> None:
     assert precious.read_text() == "a thesis"
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("end", ["sys.exit()", "rec.close()", "raise RuntimeError", "os._exit(0)", "pass"])
 def test_a_forked_process_leaves_the_log_to_the_one_that_opened_it(end: str, tmp_path: Path) -> None:
     log = tmp_path / "result_0.txt"
@@ -304,6 +305,7 @@ def test_a_write_that_a_kill_cuts_short_leaves_one_torn_record_at_the_end(
     assert report_on(record_run(log, overwrite=True), "rehearsal", "1.0").compliant
 
 
+@pytest.mark.slow
 def test_a_log_cut_at_any_byte_has_whole_records_and_is_no_result_before_its_end(tmp_path: Path) -> None:
     """The truth of all kills at all moments, without any: what is there is always a beginning of the whole log."""
     log = tmp_path / "result_0.txt"

@@ -32,7 +32,10 @@ CORRECTED = {
     "host_storage_capacity", "notes", "number_of_nodes", "status",
 }  # fmt: skip
 
-pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="published packages are not there")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not CORPUS.is_dir(), reason="published packages are not there"),
+]
 each_round = pytest.mark.parametrize("name", ROUNDS)
 
 

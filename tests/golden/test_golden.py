@@ -14,8 +14,18 @@ from tools.support.corpus import CORPUS
 LINES = 12_000
 
 
-@pytest.mark.parametrize("case", cases().values(), ids=lambda case: case.name)
-def test_the_facts_are_the_same(case: Case) -> None:
+#: Cases that write large files, derive a key, or train.
+SLOW = frozenset(("fix-size-written", "unseal-passphrase", "demo"))
+
+
+@pytest.mark.parametrize(
+    "case",
+    [pytest.param(case, marks=pytest.mark.slow if case.name in SLOW else ()) for case in cases().values()],
+    ids=lambda case: case.name,
+)
+def test_the_facts_are_the_same(case: Case, request: pytest.FixtureRequest) -> None:
+    if case.name == "demo":
+        request.getfixturevalue("scikit_learn")
     if case.needs_corpus and not CORPUS.is_dir():
         pytest.skip(f"published packages are not at {CORPUS}")
     assert file_of(case).exists(), f"no facts are kept of this case: python -m tests.golden {case.name}"

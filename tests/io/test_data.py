@@ -95,6 +95,7 @@ def test_a_place_that_cannot_be_written_costs_only_time(tmp_path: Path, file: Pa
     assert (load_yaml(file), load_yaml(file), len(reads)) == ({"runs": 5}, {"runs": 5}, 2)
 
 
+@pytest.mark.slow
 def test_whoever_installs_mlsub_can_keep_all_files(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(tmp_path), "PYTHONDONTWRITEBYTECODE": ""}
     subprocess.run([sys.executable, "-m", "mlsub.io.data"], check=True, env=environment)

@@ -185,6 +185,7 @@ for generation in range(100_000):
 """
 
 
+@pytest.mark.slow
 def test_after_a_kill_there_is_one_whole_folder(tmp_path: Path) -> None:
     final = tmp_path / "ACME"
     for delay in (0.0, 0.003, 0.007, 0.011):

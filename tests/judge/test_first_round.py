@@ -59,6 +59,7 @@ def _entries(report: Report) -> dict[tuple[str, str], EntryResult]:
     return {(entry.system, entry.benchmark): entry for entry in report.entries}
 
 
+@pytest.mark.slow
 def test_every_published_entry_has_its_published_score(published: Report) -> None:
     found = {at: round(entry.minutes or 0, 2) for at, entry in _entries(published).items()}
     scores = PUBLISHED["scores"].items()

@@ -31,6 +31,7 @@ def digits(values: dict[str, Any], division: str = "closed") -> list[tuple[int |
     return [(finding.line, finding.rule, finding.fix) for finding in found]
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("combination", emitted(), ids=str)
 def test_every_round_lets_its_own_pass_and_misses_each_key(combination: Combination) -> None:
     log = compliant_log(combination)

@@ -165,6 +165,7 @@ def test_an_unusable_seed_behind_those_that_are_kept_is_found(tmp_path: Path, mo
     assert _places(outcome, "seed.shared") == []
 
 
+@pytest.mark.slow
 def test_a_seed_shared_behind_ten_thousand_others_is_found(tmp_path: Path) -> None:
     outcome = check(
         _tree(

@@ -21,7 +21,7 @@ from tests.log.pushing import decoded
 from tests.log.test_events import KeepingReader, Kept
 from tools.support.effort import effort
 
-FEW = settings(derandomize=True, deadline=None, max_examples=effort(150, 400))
+FEW = settings(derandomize=True, deadline=None, max_examples=effort(150, 400, 50))
 
 # JSON as it stands in a file, byte by byte: what a value, a time or a key may be, and what only looks like one.
 # fmt: off

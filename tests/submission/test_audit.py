@@ -235,6 +235,7 @@ PUBLISHED = sorted(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not PUBLISHED, reason="published packages are not there")
 def test_published_packages_are_told_few_things_each_once() -> None:
     for name in PUBLISHED:

@@ -62,6 +62,7 @@ def test_organisations_are_repeated_under_other_names(small: Path, tmp_path: Pat
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_size_of_a_site_is_that_of_what_was_written(
     small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

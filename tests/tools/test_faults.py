@@ -17,6 +17,7 @@ COMMANDS = ("system new", "redact", "pack", "emit", "seal")
 _OLD, _NEW = b"old\n" * 1000, b"new\n" * 1000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", [case for case in CASES if case.name in COMMANDS], ids=lambda case: case.name)
 def test_a_command_leaves_the_old_state_or_the_new_one(case: Case) -> None:
     place = put_through(case, effort(8, 200))
@@ -62,6 +63,7 @@ def _swallows_errors() -> None:
         return
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("work", "judge", "says"),
     [

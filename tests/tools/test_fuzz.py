@@ -37,7 +37,7 @@ def test_seeds_and_drawn_inputs_pass(name: str) -> None:
     for data in harness.seeds():
         harness.run(data)
     bounds = settings(
-        max_examples=effort(30 if name in YAML else 10, 1_000),
+        max_examples=effort(30 if name in YAML else 10, 1_000, 4),
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
         database=None,

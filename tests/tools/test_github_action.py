@@ -34,6 +34,7 @@ chmod +x "$3/bin/pip" "$3/bin/mlsub"
 
 def schema(name: str) -> dict[str, Any]:
     """A schema that GitHub or GitLab has published, as check-jsonschema ships it."""
+    pytest.importorskip("check_jsonschema", reason="check-jsonschema is not installed: the extra hooks, make test-all")
     vendored = files("check_jsonschema").joinpath("builtin_schemas", "vendor", f"{name}.json")
     content = json.loads(vendored.read_text("utf-8"))
     assert isinstance(content, dict)
@@ -147,6 +148,7 @@ def test_no_script_has_text_of_an_expression() -> None:
     assert not [step["run"] for step in ACTION["runs"]["steps"] if "${{" in step.get("run", "")]
 
 
+@pytest.mark.slow
 def test_a_rejected_package_is_reported_and_uploaded(place: Path) -> None:
     runner = ran(place, paths="v1.0/ACME\n")
     assert (runner.status, runner.outputs["check"]["status"]) == (1, "1")
@@ -166,6 +168,7 @@ def test_a_rejected_package_is_reported_and_uploaded(place: Path) -> None:
 HOSTILE = ("$(touch pwned)", "`touch pwned`", '"; touch pwned; "', "x && touch pwned", "-o")
 
 
+@pytest.mark.slow
 def test_options_reach_the_command_as_they_are(place: Path) -> None:
     runner = ran(
         place, paths="v1.0/ACME", args="--ignore\nkey\n\n--strict\n--format\njunit\n-o\n$(touch pwned).xml",
@@ -177,6 +180,7 @@ def test_options_reach_the_command_as_they_are(place: Path) -> None:
     assert len(runner.used) == 2
 
 
+@pytest.mark.slow
 def test_what_could_not_be_checked_fails_and_is_uploaded(place: Path) -> None:
     runner = ran(place, command="system check", paths="\n".join(HOSTILE))
     assert (runner.status, runner.outputs["check"]["status"]) == (2, "2")

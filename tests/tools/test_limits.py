@@ -58,7 +58,15 @@ def _said(case: Case, folder: Path, size: int) -> str:
     return "; ".join(text for text in texts if isinstance(text, str))
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.where.removeprefix("mlsub."))
+#: Bounds whose inputs take a second to read.
+SLOW = ("mlsub.io.problems:MAX_BYTES", "mlsub.rules.engine:MAX_STEPS")
+
+
+@pytest.mark.parametrize(
+    "case",
+    [pytest.param(case, marks=pytest.mark.slow if case.where in SLOW else ()) for case in CASES],
+    ids=lambda case: case.where.removeprefix("mlsub."),
+)
 def test_a_bound_is_kept_to_the_last(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     limit = int(value(case.where))
     if case.instead is not None:

@@ -33,6 +33,7 @@ def test_tries_are_counted_and_a_crash_is_a_problem(monkeypatch: pytest.MonkeyPa
     ]
 
 
+@pytest.mark.slow
 def test_a_log_on_which_the_two_differ_is_found_described_and_saved(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -46,6 +47,7 @@ def test_a_log_on_which_the_two_differ_is_found_described_and_saved(
     assert next(iter((tmp_path / "build/parity").iterdir())).read_bytes().startswith(b":::MLLOG ")
 
 
+@pytest.mark.slow
 def test_the_phases_share_all_logs_and_each_task_is_short() -> None:
     assert sum(phase.share for phase in PHASES) == pytest.approx(1)
     tasks = list(parity.tasks_of_logs(100_000, "5.1-flux1"))

@@ -3,43 +3,26 @@
 from __future__ import annotations
 
 import re
-from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from mlsub.io.data import load_yaml
-from tools.campaigns.limits.attacks import attacks
-from tools.campaigns.limits.expressions import MADE, REPOSITORY, Expression, by_file, of_functions, of_schemas, sources
-from tools.campaigns.limits.steps import Machine, growing
+from tools.campaigns.limits.expressions import MADE, REPOSITORY, all_expressions, of_functions, of_schemas, of_scripts
+from tools.campaigns.limits.proved import HOW, digest, flaws, proved
+from tools.campaigns.limits.steps import growing
+from tools.support.effort import LONG
 
 
-def _of(file: str) -> list[Expression]:
-    others = [name for name in by_file() if name not in sources()]
-    return [one for name in (others if file == "data" else [file]) for one in by_file().get(name, ())]
-
-
-@pytest.mark.parametrize("file", [*sources(), "data"])
-def test_every_expression_takes_linear_time(file: str) -> None:
+def test_every_expression_takes_linear_time() -> None:
     """Its steps are counted, so that it is the same on every machine."""
-    slow = [
-        f"{expression.place}: more and more steps for each of many {body!r} between {lead!r} and {end!r}"
-        for expression in _of(file)
-        for lead, body, end in islice(growing(expression.pattern, expression.searched), 1)
-    ]
-    assert slow == []
+    kept = frozenset() if LONG else proved()
+    assert [flaw for one in all_expressions() if digest(one) not in kept for flaw in flaws(one)] == []
 
 
-@pytest.mark.parametrize("file", [*sources(), "data"])
-def test_what_is_counted_reads_as_the_engine_does(file: str) -> None:
-    for expression in _of(file):
-        machine = Machine(expression.pattern, searched=True, low_bounds=False)
-        for lead, body, end in attacks(expression.pattern)[::5]:
-            text = lead + body * 3 + end
-            read: Any = text.encode("latin-1", "replace") if isinstance(expression.pattern.pattern, bytes) else text
-            found = [match.span() for match in expression.pattern.finditer(read)]
-            assert machine.spans(read.decode("latin-1") if isinstance(read, bytes) else read) == found
+@pytest.mark.slow
+def test_the_proofs_that_are_kept_are_those_of_the_expressions() -> None:
+    assert proved() == {*map(digest, all_expressions())}, f"{HOW} proves what is new, and writes the file"
 
 
 def test_every_expression_is_known() -> None:
@@ -60,6 +43,7 @@ def test_no_expression_is_made_in_another_way() -> None:
 SLOW = load_yaml(Path(__file__).with_name("growing.yaml"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pattern", SLOW.values(), ids=SLOW)
 def test_growth_is_found(pattern: str) -> None:
     assert next(growing(re.compile(pattern), True), None) is not None
@@ -73,27 +57,5 @@ def test_linear_time_is_not_taken_for_growth(pattern: str) -> None:
     assert list(growing(re.compile(pattern), searched)) == []
 
 
-def test_scripts_of_the_site_read_text_with_linear_expressions() -> None:
-    """Their expressions are Python's too, but for the way they are written down."""
-    found = []
-    for file in sorted((REPOSITORY / "mlsub/commands/site/static").glob("*.js")):
-        if not file.name.endswith(".min.js"):
-            for text in _of_script(file.read_text("utf-8")):
-                found.append(text)
-                if text in OF_NUMBERS:
-                    continue
-                for written, python in SCRIPT_CLASSES.items():
-                    text = text.replace(written, python)
-                assert list(growing(re.compile(text), True)) == [], (file.name, text)
-    assert len(found) > 10
-
-
-#: Classes of characters that Python has no word for, and such as behave alike.
-SCRIPT_CLASSES = {r"[^\p{L}\d]": r"[\W_]", r"\p{L}": "[A-Za-z]", r"\p{M}": "[\u0300-\u036f]"}
-#: Read the digits of one number, which are 309 at most.
-OF_NUMBERS = frozenset((r"\B(?=(\d{3})+$)",))
-
-
-def _of_script(text: str) -> list[str]:
-    """Regular expressions of a script: what stands between slashes behind a bracket, a comma or an equals sign."""
-    return re.findall(r"(?m)[(,=] ?/((?:[^/\\\n\[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+)/[gimsuy]*(?=[,).;])", text)
+def test_the_scripts_of_the_site_have_expressions() -> None:
+    assert len(list(of_scripts())) > 10

@@ -17,6 +17,8 @@ from typing import NamedTuple
 from unittest.mock import patch
 
 _ROOT = Path(__file__).parents[2]
+#: Why tests of clusters are skipped.
+NO_DASK = "Dask is not installed: the extra dask, make test-all"
 
 
 class Server(NamedTuple):

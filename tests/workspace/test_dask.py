@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import socket
 from collections.abc import Iterator
@@ -18,20 +17,19 @@ from mlsub.workspace.cache import Cache
 from mlsub.workspace.executors import open_pool
 from mlsub.workspace.logs import judge_logs, logs_job
 from mlsub.workspace.schedule import read_logs
-from tests.workspace.dask_servers import Server, Servers, servers
+from tests.workspace.dask_servers import NO_DASK, Server, Servers, servers
 from tools.support.corpus import CORPUS
 from tools.support.effort import LONG
 from tools.support.make_tree import make_tree
 from tools.support.runner import run as run_mlsub
 
-pytestmark = pytest.mark.skipif(
-    importlib.util.find_spec("distributed") is None, reason="the extra dask is not installed"
-)
+pytestmark = pytest.mark.slow
 SOME = ("v0.7/SIAT", "v5.1/MiTAC")
 
 
 @pytest.fixture(scope="module")
 def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
+    pytest.importorskip("distributed", reason=NO_DASK)
     with servers(tmp_path_factory.mktemp("dask")) as started:
         yield started
 
@@ -83,6 +81,7 @@ def test_a_worker_that_differs_is_named_and_nothing_is_checked(
 
 
 def test_who_does_not_answer_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("distributed", reason=NO_DASK)
     monkeypatch.setattr("mlsub.workspace.executors.SCHEDULER_S", 0.5)
     tree = make_tree(tmp_path)
     with socket.socket() as silent:

@@ -34,6 +34,7 @@ def _dies_at_20(number: int) -> int:
     return number
 
 
+@pytest.mark.slow
 def test_each_result_comes_once_in_the_order_of_the_tasks() -> None:
     for jobs in (1, 2, 3):
         assert list(run_here(_square, range(40), Settings(jobs=jobs), 0)) == [n * n for n in range(40)]
@@ -51,6 +52,7 @@ def test_a_worker_that_dies_is_an_error_and_leaves_no_process() -> None:
     assert set(multiprocessing.active_children()) <= before
 
 
+@pytest.mark.slow
 def test_who_stops_listening_ends_the_processes() -> None:
     before = set(multiprocessing.active_children())
     results = run_here(_square, range(1000), Settings(jobs=2), 0)

@@ -26,6 +26,7 @@ def places() -> list[str]:
     return [str(CORPUS)] if LONG else [str(CORPUS / name) for name in SOME]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("trace", [False, True], ids=["reports", "traces"])
 def test_logs_come_back_as_they_were(folder: Path, trace: bool) -> None:
     cold = check_with_logs(places(), Settings(cache=Cache(folder), trace=trace))
@@ -35,6 +36,7 @@ def test_logs_come_back_as_they_were(folder: Path, trace: bool) -> None:
     assert deep(warm) == deep(cold)
 
 
+@pytest.mark.slow
 def test_reports_come_back_as_they_were(folder: Path) -> None:
     def reports(cache: Cache | None, jobs: int | None = None) -> list[Report]:
         return check_paths(places(), Settings(cache=cache, jobs=jobs))
@@ -47,6 +49,7 @@ def test_reports_come_back_as_they_were(folder: Path) -> None:
     assert deep(without) == deep(cold) == deep(warm)
 
 
+@pytest.mark.slow
 def test_a_review_comes_back_as_it_was(folder: Path) -> None:
     without = reading_of(sides_of(places(), Settings()), Settings())
     for _ in range(2):

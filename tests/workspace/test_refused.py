@@ -23,6 +23,7 @@ from tests.many_inputs import make_many
 from tests.refused import Refusals
 from tools.support.effort import LONG
 from tools.support.make_tree import make_tree
+from tools.support.sample import rows
 
 ERRORS = (errno.EIO, errno.EACCES, errno.ESTALE, errno.EMFILE) if LONG else (errno.EIO,)
 #: A round, one of those that check power measurements, and parts of one.
@@ -58,7 +59,7 @@ def each_refused(
     refusals = Refusals(base, patch)
     refusals.at_call(-1, 0)
     ask(base.with_name("counted"))
-    for number in range(refusals.calls):
+    for number in rows(range(refusals.calls)):
         cache = base.with_name(f"cache-{number}")
         refusals.at_call(number, error)
         first = ask(cache)

@@ -44,7 +44,7 @@ def encoded(found: object) -> bytes:
     return msgspec.json.encode(found)
 
 
-@pytest.fixture(params=[False, True], ids=["whole", "cut"])
+@pytest.fixture(params=[pytest.param(False, marks=pytest.mark.slow), True], ids=["whole", "cut"])
 def cut(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
     """Whether each package is cut into chunks."""
     if request.param:

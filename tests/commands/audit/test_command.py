@@ -147,6 +147,7 @@ def test_a_narrow_terminal_keeps_figures_whole(place: Path) -> None:
     assert "unscaled: 12.000000" in " ".join(text.split())
 
 
+@pytest.mark.slow
 def test_the_order_of_work_does_not_change_the_answer(place: Path) -> None:
     one = call("audit", place / "claims.yaml", "--results", place, "--format", "json", "--jobs", 1)
     two = call("audit", place / "claims.yaml", "--results", place, "--format", "json", "--jobs", 2)

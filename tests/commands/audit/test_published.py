@@ -75,6 +75,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("published")
 
 
+@pytest.mark.product
 @published
 @pytest.mark.parametrize("round_", ROUNDS)
 def test_claims_that_state_the_published_scores_hold(round_: str, folder: Path) -> None:
@@ -90,6 +91,7 @@ def test_claims_that_state_the_published_scores_hold(round_: str, folder: Path) 
 
 
 @published
+@pytest.mark.product
 @pytest.mark.parametrize("round_", ROUNDS)
 @pytest.mark.parametrize("digits", [0, 1, 2, 4, 6])
 def test_they_hold_with_any_number_of_digits_and_on_the_published_basis(round_: str, digits: int, folder: Path) -> None:

@@ -261,6 +261,7 @@ def test_two_rounds_in_sixty_lines(
     assert diff(*sides, "-v").count("\n") > 60
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not CORPUS.is_dir(), reason="published packages are not there")
 @pytest.mark.parametrize("columns", ["80", "120"])
 def test_no_two_rounds_take_more_than_sixty_lines(columns: str, monkeypatch: pytest.MonkeyPatch) -> None:

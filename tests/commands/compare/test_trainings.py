@@ -226,6 +226,7 @@ def test_why_graphcores_resnet_became_faster() -> None:
     )
 
 
+@pytest.mark.slow
 @published
 def test_the_phases_of_all_published_pairs_add_up_to_their_scores() -> None:
     rounds = sorted(path for path in CORPUS.glob("v*") if path.is_dir())

@@ -52,6 +52,7 @@ def test_an_entry_has_its_score_on_three_bases(place: Place) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_the_fastest_result_is_the_fastest_that_was_published(place: Place) -> None:
     """The fastest BERT of v1.1 is NVIDIA's, which today's test rejects by epochs, and not the fastest accepted one."""
     too_fast(place)
@@ -66,6 +67,7 @@ def test_the_fastest_result_is_the_fastest_that_was_published(place: Place) -> N
     ]
 
 
+@pytest.mark.slow
 def test_a_submission_is_counted_not_stamped(place: Place) -> None:
     too_fast(place)
     nvidia = make_tree(place.rounds, "v1.1", "NVIDIA")
@@ -76,6 +78,7 @@ def test_a_submission_is_counted_not_stamped(place: Place) -> None:
     assert not [row for row in place.select("DESCRIBE submissions") if row[0] == "verdict"]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("settled")
 def test_bert_has_both_counts_and_the_option_turns_them_round(place: Place) -> None:
     too_fast(place)
@@ -95,6 +98,7 @@ def test_bert_has_both_counts_and_the_option_turns_them_round(place: Place) -> N
     assert place.build().written
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("settled")
 def test_a_file_of_reference_points_counts_and_its_content_is_remembered(place: Place) -> None:
     installed = reference_file("training", "1.0.0", "resnet")

@@ -67,6 +67,7 @@ def test_the_same_files_are_not_read_again_and_the_file_stays(place: Place, monk
     assert (place.database.stat().st_ino, place.database.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
 
+@pytest.mark.slow
 def test_files_that_changed_only_just_now_are_read_again(place: Place) -> None:
     place.build()
     assert place.build().written
@@ -86,6 +87,7 @@ CHANGES: dict[str, Callable[[Tree], object]] = {
 }
 
 
+@pytest.mark.product
 @pytest.mark.usefixtures("settled")
 @pytest.mark.parametrize("change", CHANGES)
 def test_whatever_changes_is_seen(change: str, place: Place) -> None:
@@ -95,6 +97,7 @@ def test_whatever_changes_is_seen(change: str, place: Place) -> None:
     assert not place.build().written
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("settled")
 def test_a_submission_that_is_gone_goes(place: Place) -> None:
     place.build()
@@ -108,6 +111,7 @@ def test_a_submission_that_is_gone_goes(place: Place) -> None:
         assert found == [("v1.0/ACME/rack1/resnet",)]
 
 
+@pytest.mark.slow
 def test_folders_may_be_rounds_or_organisations(place: Place) -> None:
     place.build(place.acme.folder, place.rounds / "v1.1")
     by_parts = place.content()
@@ -115,6 +119,7 @@ def test_folders_may_be_rounds_or_organisations(place: Place) -> None:
     assert place.content() == by_parts
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("settled")
 def test_a_database_of_another_version_is_built_anew(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     place.build()
@@ -130,6 +135,7 @@ def test_a_database_of_another_version_is_built_anew(place: Place, monkeypatch: 
     assert query_rows(place.database, "SELECT 1", 1).rows == ((1,),)
 
 
+@pytest.mark.slow
 def test_views_and_parquet_hold_the_same(place: Place) -> None:
     parquet = place.folder / "tables"
     place.build(parquet=parquet)
@@ -169,6 +175,7 @@ def test_what_is_no_database_of_ours_is_left_alone_unless_forced(place: Place) -
     assert place.build(fresh=True).written
 
 
+@pytest.mark.slow
 def test_a_journal_of_somebody_else_is_not_replayed_into_the_new_file(place: Place) -> None:
     place.build()
     with duckdb.connect(place.database) as connection:
@@ -235,6 +242,7 @@ main(sys.argv[1:])
 """
 
 
+@pytest.mark.slow
 def test_a_killed_build_leaves_the_old_file(place: Place) -> None:
     place.build()
     before = content_of(place.database)
@@ -271,6 +279,7 @@ def test_all_published_rounds_agree_with_the_report_and_are_read_once(tmp_path: 
     assert [tuple(row) for row in found] == expected
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("settled")
 def test_what_somebody_added_to_a_database_is_never_lost(place: Place) -> None:
     place.build()

@@ -37,6 +37,7 @@ def test_build(place: Place) -> None:
     }
 
 
+@pytest.mark.slow
 def test_a_database_of_another_version_is_built_anew_with_one_line(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -156,6 +157,7 @@ def test_without_the_libraries_the_remedy_is_told(
     )
 
 
+@pytest.mark.slow
 def test_an_answer_as_a_stream_or_a_file(place: Place) -> None:
     import pyarrow as pa
     from pyarrow import parquet
@@ -188,6 +190,7 @@ def test_what_no_terminal_shows_is_not_printed_on_one(
         Target("db query", format_).refuse_terminal()
 
 
+@pytest.mark.slow
 def test_a_question_from_standard_input(place: Place) -> None:
     run("db", "build", "rounds")
     command = [sys.executable, "-m", "mlsub", "db", "query", "-", "--format", "csv"]
@@ -197,6 +200,7 @@ def test_a_question_from_standard_input(place: Place) -> None:
     assert (done.returncode, done.stderr) == (2, b"mlsub db query: The question is not UTF-8 text\n")
 
 
+@pytest.mark.slow
 def test_an_output_that_knows_few_characters_loses_only_those(place: Place) -> None:
     run("db", "build", "rounds", "-o", place.database)
     done = call("db", "query", "SELECT 'é' AS x", "--db", place.database, PYTHONIOENCODING="ascii")

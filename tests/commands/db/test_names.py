@@ -40,6 +40,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
     return place
 
 
+@pytest.mark.slow
 def test_keys_join(place: Place) -> None:
     columns = {table.name: {column.name for column in table.columns} for table in tables() if table.kind == "table"}
     for dimension, key in KEYS.items():

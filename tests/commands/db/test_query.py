@@ -110,6 +110,7 @@ main(["db", "query", sys.argv[1], "--db", sys.argv[2], "-o", sys.argv[3]])
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("output", ["x.json", "x.arrow"])
 def test_ctrl_c_ends_a_question(output: str, place: Place) -> None:
     command = [sys.executable, "-c", _MLSUB, ENDLESS, str(place.database), str(place.folder / output)]

@@ -34,6 +34,7 @@ def records(log: Path) -> list[dict]:
     return [json.loads(line.removeprefix(":::MLLOG ")) for line in log.read_text().splitlines()]
 
 
+@pytest.mark.slow
 def test_a_rehearsal_is_accepted_without_any_finding(submission: Path) -> None:
     report = mlsub.check(submission)
     assert (report.usage, report.round, report.official) == ("rehearsal", "1.0", Verdict.ACCEPTED)
@@ -45,6 +46,7 @@ def test_a_rehearsal_is_accepted_without_any_finding(submission: Path) -> None:
     assert report.findings == ()
 
 
+@pytest.mark.slow
 def test_every_run_has_its_own_seed_and_really_trained(submission: Path) -> None:
     logs = sorted(submission.glob("results/*/*/result_*.txt"))
     assert len(logs) == 10
@@ -57,6 +59,7 @@ def test_every_run_has_its_own_seed_and_really_trained(submission: Path) -> None
     assert all(curve[-1] >= 0.96 and all(value < 0.96 for value in curve[:-1]) for curve in curves)
 
 
+@pytest.mark.slow
 def test_everything_says_that_it_is_a_rehearsal(submission: Path) -> None:
     assert "not an MLPerf result" in (submission.parent / "README.txt").read_text()
     for description in submission.glob("systems/*.json"):
@@ -65,6 +68,8 @@ def test_everything_says_that_it_is_a_rehearsal(submission: Path) -> None:
     assert all("no MLPerf result" in record["namespace"] for record in records(log))
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("scikit_learn")
 def test_a_run_that_misses_the_target_says_so_and_is_noncompliant(tmp_path: Path) -> None:
     entry = RehearsalEntry(
         "short", "closed", Parameters(max_epochs=1, opt_base_learning_rate=1e-6, global_batch_size=128)
@@ -77,6 +82,8 @@ def test_a_run_that_misses_the_target_says_so_and_is_noncompliant(tmp_path: Path
     assert {f.rule for f in report.findings} == {"key.eval_accuracy.target", "run.status-aborted"}
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("scikit_learn")
 def test_the_recorder_refuses_in_closed_what_open_may_do(tmp_path: Path) -> None:
     """Which values it refuses, tests/emit has."""
 
@@ -93,6 +100,8 @@ def test_the_recorder_refuses_in_closed_what_open_may_do(tmp_path: Path) -> None
     assert [finding for finding in report.findings if finding.rejects] == []
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("scikit_learn")
 def test_a_refused_rehearsal_leaves_nothing_and_says_why(tmp_path: Path) -> None:
     path = tmp_path / "manifest.yaml"
     path.write_text(
@@ -108,7 +117,9 @@ def test_a_refused_rehearsal_leaves_nothing_and_says_why(tmp_path: Path) -> None
     assert list((tmp_path / "out" / "rehearsal-v1.0").iterdir()) == []
 
 
-def test_an_existing_rehearsal_is_replaced_only_on_request(submission: Path, tmp_path: Path) -> None:
+@pytest.mark.slow
+@pytest.mark.usefixtures("scikit_learn")
+def test_an_existing_rehearsal_is_replaced_only_on_request(tmp_path: Path) -> None:
     manifest = Manifest("Org", "research", (RehearsalEntry("here", "open", Parameters(opt_base_learning_rate=0.05)),))
     first = rehearse(manifest, tmp_path, force=False)
     before = (first / "results/here/digits/result_0.txt").read_bytes()
@@ -180,6 +191,8 @@ def test_the_file_is_whole_and_has_the_batch_sizes(reference: Path) -> None:
     assert [(point.batch_size, point.runs) for point in points] == [(size, RUNS) for size in SIZES]
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("scikit_learn")
 def test_a_reference_run_comes_to_the_same_again(reference: Path, tmp_path: Path) -> None:
     """On another processor arithmetic may round otherwise, so an evaluation more or less is no difference."""
     size = max(SIZES)
@@ -199,11 +212,15 @@ def entry_of(folder: Path, entry: RehearsalEntry) -> mlsub.submission.report.Ent
     return result
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("scikit_learn")
 def test_an_honest_entry_passes(tmp_path: Path) -> None:
     result = entry_of(tmp_path, RehearsalEntry("here", "closed", Parameters(opt_base_learning_rate=0.01)))
     assert (result.rcp.verdict, result.official, result.rcp.batch_size) == ("pass", "accepted", 32)
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("scikit_learn")
 def test_training_on_what_is_held_out_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (pixels, labels), held_out = train._data()
     leaked = [
@@ -214,6 +231,8 @@ def test_training_on_what_is_held_out_is_caught(tmp_path: Path, monkeypatch: pyt
     assert (result.rcp.verdict, result.official) == ("fail", "rejected")
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("scikit_learn")
 def test_an_open_entry_is_not_tested(tmp_path: Path) -> None:
     result = entry_of(tmp_path, RehearsalEntry("here", "open", Parameters(opt_base_learning_rate=0.05)))
     assert (result.rcp.verdict, result.rcp.how) == ("not-required", "open-division")

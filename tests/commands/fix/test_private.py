@@ -99,6 +99,7 @@ def _tokens() -> Iterator[tuple[str, str]]:
             yield token.of, made(token.before, draw) + prefix + made(token.shape, draw)
 
 
+@pytest.mark.slow
 def test_every_token_is_found_by_its_form(tmp_path: Path) -> None:
     for owner, token in _tokens():
         done = redact(tmp_path, f"{owner} gave {token} to me\n".encode())

@@ -129,6 +129,7 @@ def test_what_is_kept_of_lines_is_bounded(tmp_path: Path) -> None:
     assert len(redactor._known._lines) < 10
 
 
+@pytest.mark.slow
 def test_hosts_of_many_lists_are_looked_up_within_bounds(tmp_path: Path) -> None:
     file, made = tmp_path / "result_0.txt", [0]
 

@@ -63,6 +63,7 @@ def test_head_tail_and_records_stay_and_one_line_tells(tmp_path: Path) -> None:
     assert re.search("step 00[0-9]", kept[kept.index(marker[0]) - 1])
 
 
+@pytest.mark.slow
 def test_a_log_at_the_limit_of_the_rules_stays(tmp_path: Path) -> None:
     file = tmp_path / "result_0.txt"
     with file.open("wb") as stream:
@@ -96,6 +97,7 @@ def large(folder: Path) -> Path:
     return file
 
 
+@pytest.mark.slow
 def test_a_large_log_is_told_then_truncated_then_left_alone(tmp_path: Path) -> None:
     file = large(tmp_path)
     (tmp_path / "result_1.txt").write_text(RECORD.decode())

@@ -29,6 +29,7 @@ def plan_of(tree: Path, work: Path) -> tuple[Plan, str]:
 
 
 @pytest.mark.skipif(not PUBLISHED, reason="published packages are not there")
+@pytest.mark.product
 @pytest.mark.parametrize("tree", PUBLISHED, ids=lambda path: f"{path.parent.name}-{path.name}")
 def test_a_published_submission_is_made_again(tree: Path, tmp_path: Path) -> None:
     plan, _ = plan_of(tree, tmp_path)

@@ -119,6 +119,7 @@ def test_no_bytes_make_it_stumble(tmp_path_factory: pytest.TempPathFactory, cont
 _SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.dates()
 
 
+@pytest.mark.slow
 @given(
     st.recursive(
         _SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=9), inner, max_size=3)

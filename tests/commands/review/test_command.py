@@ -190,6 +190,7 @@ def test_rates_as_json(tmp_path: Path) -> None:
     assert {rate["of"] for rate in outcome.document["rates"]} == {1}
 
 
+@pytest.mark.slow
 @corpus
 def test_the_rates_in_the_docs_are_those_of_the_published_results() -> None:
     outcome = run("review", "--rates", CORPUS)

@@ -200,7 +200,7 @@ def _zipped(**parts: bytes) -> bytes:
         ("a.csv", b"\xff\xfe\x00", "neither UTF-8 nor UTF-16"),
         ("a.csv", b'"' + b"x" * 200_000, "field larger than field limit"),
         ("a.csv", b"," * (17 << 20), "larger than 16 MiB"),
-        ("a.csv", b"a\n" * (MAX_ROWS + 1), f"more than {MAX_ROWS:,} rows"),
+        pytest.param("a.csv", b"a\n" * (MAX_ROWS + 1), f"more than {MAX_ROWS:,} rows", marks=pytest.mark.slow),
         ("a.csv", b"," * 10 * MAX_COLUMNS, "has no row"),
         ("a.xlsx", b"", "is not a workbook"),
         ("a.xlsx", _zipped(a=b"x"), "is not a workbook"),

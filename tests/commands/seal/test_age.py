@@ -53,6 +53,7 @@ THEIRS = (
 )
 
 
+@pytest.mark.slow
 def test_what_the_library_seals_is_opened() -> None:
     assert opened(base64.b64decode(THEIRS)) == b"sealed elsewhere\n"
 

@@ -259,6 +259,7 @@ def test_a_manifest_that_is_longer_than_its_members_need_is_refused(tmp_path: Pa
     assert refused(tmp_path, tar_of([TOP, FILE], b"\n" * (1 << 20))) == expected
 
 
+@pytest.mark.slow
 def test_links_that_take_long_to_follow_are_refused() -> None:
     """40 links lead to one another; all the others through all of these."""
     chain = {f"T/{number}": "d/../" * 60 + f"{number + 1}" for number in range(39)}
@@ -293,6 +294,7 @@ def test_no_bytes_raise_anything_else_in_gzip(content: bytes, begun: bool, diges
         read_archive(io.BytesIO(content), discard)
 
 
+@pytest.mark.slow
 def test_what_is_packed_well_comes_out_in_small_pieces() -> None:
     sizes: list[int] = []
     sealed = io.BytesIO(pack(tar_of([TOP, file("T/a", bytes(50 << 20))])))

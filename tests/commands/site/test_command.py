@@ -86,6 +86,7 @@ def test_without_jinja_it_says_what_to_install(here: Path, monkeypatch: pytest.M
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_closed_folder_is_told(here: Path) -> None:
     tree = make_tree(here)
     outcome = call("site", tree.folder, "-o", "/proc/site")
@@ -94,6 +95,7 @@ def test_a_closed_folder_is_told(here: Path) -> None:
     assert len(outcome.stderr.splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_the_options_of_the_convergence_test_count(here: Path) -> None:
     tree = make_tree(here, "v1.1", benchmarks=["bert"])
     tree.edit(lambda log: log.put("eval_accuracy", metadata={"epoch_num": 1}), *range(10), benchmark="bert")
@@ -109,6 +111,7 @@ def test_the_options_of_the_convergence_test_count(here: Path) -> None:
         assert "Convergence by epoch_num" in text and "Convergence by train_samples" in text
 
 
+@pytest.mark.slow
 def test_a_file_of_reference_points_counts_and_is_drawn(here: Path) -> None:
     make_tree(here)
     installed = reference_file("training", "1.0.0", "resnet")

@@ -238,6 +238,7 @@ def crowd() -> Iterable[tuple[str, list[Words]]]:
         ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_pages_stay_small_with_all_published_results(tmp_path: Path) -> None:
     site = site_of(dict(crowd()))
     assert len(site.results) == 2200

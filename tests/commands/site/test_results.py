@@ -221,6 +221,7 @@ def test_a_round_is_no_verdict_but_a_count(tmp_path: Path) -> None:
     assert of_bert.score == Cell("0.25 minutes", note="0.250000 minutes to train: the olympic mean of 10 runs")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not present(), reason=ABSENT)
 def test_the_page_of_a_large_round_is_not_large(tmp_path: Path) -> None:
     (one,) = rounds(folder("1.1"))

@@ -136,6 +136,7 @@ def test_sigterm_gives_the_verdict_too(log: Path) -> None:
     assert lines[-1] == "accepted: 1 of 1 logs compliant, as far as they are"
 
 
+@pytest.mark.slow
 def test_a_busy_pipe_is_not_held_up(tmp_path: Path) -> None:
     """A pause of a second after each of the 600 reads would be seen as hung."""
     noise = b"x" * 99 + b"\n"

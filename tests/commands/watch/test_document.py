@@ -149,6 +149,7 @@ def test_the_events_of_trouble_by_their_schema(tmp_path: Path) -> None:
     assert [event["restart"] for event in events if event.get("restart")] == ["truncated"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not present(), reason=ABSENT)
 def test_published_logs_by_the_schema(tmp_path: Path) -> None:
     files = sorted(CORPUS.glob("v*/*/results/*/*/result_*.txt"))

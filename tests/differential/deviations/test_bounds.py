@@ -19,6 +19,7 @@ RETINANET = Combination("5.1", "retinanet", "open", None)
 MIB = 1 << 20
 
 
+@pytest.mark.slow
 def test_a_record_longer_than_16_mib_is_not_read(tmp_path: Path) -> None:
     log = generated(RETINANET)
     both = judge_log([*log, like(log, 0, key="note", value="x" * 16 * MIB)], "5.1", tmp_path)

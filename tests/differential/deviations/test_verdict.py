@@ -154,6 +154,7 @@ def test_a_result_file_that_is_no_log_is_rejected(rule: str, change: Callable[[b
     assert (official(package), rejecting(ours(package))) == (Answer(True), {rule})
 
 
+@pytest.mark.slow
 def test_the_official_checkers_end_with_success_whatever_they_find(tmp_path: Path) -> None:
     package = build(tmp_path, RETINANET)
     shutil.copy(package.logs[0], package.entry / "result 9.txt")

@@ -22,6 +22,7 @@ from tests.emit.test_ranks import together
 from tools.oracle.generate import Combination, usage_and_round
 from tools.support.digits import recorder
 from tools.support.effort import HUNG
+from tools.support.sample import rows
 
 training = partial(recorder, usage="training", strict="warn")
 MIDDLE = Position(1.5, 1500, 30)
@@ -49,12 +50,12 @@ def test_positions_are_said_as_benchmark_and_round_count(
 
 def test_every_benchmark_of_every_round_gets_the_metadata_it_demands(tmp_path: Path) -> None:
     asked = 0
-    for number, each in enumerate(emitted()):
+    for number, each in enumerate(rows(emitted())):
         usage, round_ = usage_and_round(each.round)
         kind: dict[str, Any] = {"usage": usage, "round": round_, "benchmark": each.benchmark, "division": each.division}
         with training(tmp_path / f"result_{number}.txt", **kind) as rec:
             asked += _demands_are_met(rec, each)
-    assert asked > 100
+    assert asked > 40
 
 
 def _demands_are_met(rec: Recorder, each: Combination) -> bool:

@@ -59,6 +59,7 @@ NUMBERS: dict[str, Callable[[dict[str, Any]], list[Any]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", NUMBERS)
 def test_the_numbers_of_every_published_entry_with_a_finding(
     found: dict[str, dict[str, list[Observation]]], rule: str

@@ -120,6 +120,7 @@ def run_files(chance: random.Random) -> dict[str, str] | None:
     return files
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("number", range(CASES))
 def test_energy_and_faults_are_those_of_the_official_tool(number: int, tmp_path: Path) -> None:
     chance = random.Random(f"power/{number}")
@@ -143,6 +144,7 @@ def test_energy_and_faults_are_those_of_the_official_tool(number: int, tmp_path:
 REASONS = ("power.no-energy", "power.missing")
 
 
+@pytest.mark.slow
 def test_the_generated_cases_reach_what_they_are_for(tmp_path: Path) -> None:
     """Else the comparison above could compare nothing."""
     numbers = lacks = 0

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import importlib
 import re
-from collections import defaultdict
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -106,20 +105,29 @@ def _of_modules() -> Iterator[Expression]:
                 yield Expression(f"{file}:{name}", pattern, not _only_matched(file, name))
 
 
-def of_functions() -> Iterator[tuple[str, Expression | None]]:
+@cache
+def of_functions() -> tuple[tuple[str, Expression | None], ...]:
     """The expressions that functions give to ``re``, by their places; None where the source does not say which."""
+    return tuple(_of_functions())
+
+
+def _of_functions() -> Iterator[tuple[str, Expression | None]]:
     for file, source in sources().items():
-        innermost: dict[ast.Call, ast.FunctionDef] = {}
-        for function in ast.walk(ast.parse(source)):
-            if isinstance(function, ast.FunctionDef):
-                innermost |= {node: function for node in ast.walk(function) if isinstance(node, ast.Call)}
-        for call, function in innermost.items():
+        for call, function in _calls(ast.parse(source), None):
             match call.func:
                 case ast.Attribute(value=ast.Name(id="re"), attr=name) if name in _TAKE_A_PATTERN:
                     place = f"{file}:{function.name}"
                     text = None if place in MADE else _text(file, function, call.args[0])
                     made = None if text is None else Expression(place, re.compile(text), name not in _ANCHORED)
                     yield place, made
+
+
+def _calls(tree: ast.AST, within: ast.FunctionDef | None) -> Iterator[tuple[ast.Call, ast.FunctionDef]]:
+    """The calls in functions, each with the innermost one."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Call) and within is not None:
+            yield node, within
+        yield from _calls(node, node if isinstance(node, ast.FunctionDef) else within)
 
 
 def _text(file: str, function: ast.FunctionDef, pattern: ast.expr) -> str | bytes | None:
@@ -160,6 +168,7 @@ def _of_data() -> Iterator[Expression]:
         yield Expression(f"mlsub/commands/redact/looks.yaml:{look.near[0].decode()}", look.pattern)
 
 
+@cache
 def of_schemas() -> dict[str, str | None]:
     """The expressions of schemas (``pattern=``) by their places; None where it is neither text nor the name of one."""
     found = {}
@@ -183,14 +192,30 @@ def _of_made() -> Iterator[Expression]:
             yield Expression(place, re.compile(pattern), place not in _MADE_FOR_MATCHES)
 
 
+#: Classes of characters of scripts that Python has no word for, and such as behave alike.
+_SCRIPT_CLASSES = {r"[^\p{L}\d]": r"[\W_]", r"\p{L}": "[A-Za-z]", r"\p{M}": "[\u0300-\u036f]"}
+#: Read the digits of one number, which are 309 at most.
+_OF_NUMBERS = frozenset((r"\B(?=(\d{3})+$)",))
+#: What stands between slashes behind a bracket, a comma or an equals sign.
+_IN_A_SCRIPT = re.compile(r"(?m)[(,=] ?/((?:[^/\\\n\[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+)/[gimsuy]*(?=[,).;])")
+
+
+def of_scripts() -> Iterator[Expression]:
+    """The expressions of the scripts of the site, which are Python's too, but for the way they are written down."""
+    for file in sorted((REPOSITORY / "mlsub/commands/site/static").glob("*.js")):
+        if not file.name.endswith(".min.js"):
+            for written in set(_IN_A_SCRIPT.findall(file.read_text("utf-8"))) - _OF_NUMBERS:
+                text = written
+                for script, python in _SCRIPT_CLASSES.items():
+                    text = text.replace(script, python)
+                yield Expression(f"{file.relative_to(REPOSITORY)}: {written}", re.compile(text))
+
+
 @cache
-def by_file() -> dict[str, list[Expression]]:
-    """All expressions, each once, by the file of the source or of data that has it."""
+def all_expressions() -> tuple[Expression, ...]:
+    """Each once."""
     found: dict[tuple[object, ...], Expression] = {}
     in_functions = (expression for _, expression in of_functions() if expression is not None)
-    for one in (*_of_modules(), *in_functions, *_of_made(), *_of_data()):
+    for one in (*_of_modules(), *in_functions, *_of_made(), *_of_data(), *of_scripts()):
         found.setdefault((one.pattern.pattern, one.pattern.flags, one.searched), one)
-    files: dict[str, list[Expression]] = defaultdict(list)
-    for one in found.values():
-        files[one.place.partition(":")[0]].append(one)
-    return files
+    return tuple(found.values())
