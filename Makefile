@@ -27,6 +27,9 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 EXTRA  := $(if $(LOCK),true,$(PIP) -e)
 PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
 
+# Python keeps the bytecode of what it compiled, or each of the many processes of the tests compiles all anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help install demo test test-all lint format docs dist lock bench parity campaigns mutants supply clean \
 	suite adapters browser lowest newest long fuzz faults limits long-parity licences sbom audit
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import gc
 import os
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.workspace.dask_servers import NO_DASK, Server, Servers, servers
 from tools.support.effort import ALL, LONG, effort
 from tools.support.once import once
 from tools.support.sample import PARTS, VARIABLE, in_part, part
@@ -60,14 +61,15 @@ def pytest_configure() -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Choose the tests of this run: with ``--update-expected`` those that have an expected text; all that are named.
 
-    Dear modules come first, so that no worker is left alone with one of them at the end.
+    Dear modules come first, so that no worker is left alone with one of them at the end. Tests of clusters come before
+    all, so that one worker has them, and starts one cluster.
     """
     wanted = _has_expected_text if config.getoption("--update-expected") else _is_of_this_run
     chosen = items if any("::" in argument for argument in config.args) else [*filter(wanted, items)]
     if len(chosen) < len(items):
         config.hook.pytest_deselected(items=[item for item in items if not wanted(item)])
     dear = {item.path for item in chosen if item.get_closest_marker("slow")}
-    items[:] = sorted(chosen, key=lambda item: item.path not in dear)
+    items[:] = sorted(chosen, key=lambda item: ("dask" not in getattr(item, "fixturenames", ()), item.path not in dear))
 
 
 def pytest_collection_finish() -> None:
@@ -140,6 +142,21 @@ def rehearsed(scikit_learn: None, tmp_path_factory: pytest.TempPathFactory) -> P
 def rehearsal(scikit_learn: None, tmp_path_factory: pytest.TempPathFactory) -> str:
     """What ``mlsub demo`` printed while it trained ``rehearsed``."""
     return (_rehearsal(tmp_path_factory) / "printed.txt").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="session")
+def dask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
+    """What starts schedulers and workers of Dask."""
+    pytest.importorskip("distributed", reason=NO_DASK)
+    with servers(tmp_path_factory.mktemp("dask")) as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def cluster(dask: Servers) -> Iterator[Server]:
+    """The scheduler of two workers, which nobody may kill."""
+    with dask.cluster("worker", "worker") as (scheduler, *_):
+        yield scheduler
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

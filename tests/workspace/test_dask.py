@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,7 @@ from mlsub.workspace.cache import Cache
 from mlsub.workspace.executors import open_pool
 from mlsub.workspace.logs import judge_logs, logs_job
 from mlsub.workspace.schedule import read_logs
-from tests.workspace.dask_servers import NO_DASK, Server, Servers, servers
+from tests.workspace.dask_servers import NO_DASK, Server, Servers
 from tools.support.corpus import CORPUS
 from tools.support.effort import LONG
 from tools.support.make_tree import make_tree
@@ -25,20 +24,6 @@ from tools.support.runner import run as run_mlsub
 
 pytestmark = pytest.mark.slow
 SOME = ("v0.7/SIAT", "v5.1/MiTAC")
-
-
-@pytest.fixture(scope="module")
-def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
-    pytest.importorskip("distributed", reason=NO_DASK)
-    with servers(tmp_path_factory.mktemp("dask")) as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def cluster(start: Servers) -> Iterator[Server]:
-    """The scheduler of two workers, which nobody may kill."""
-    with start.cluster("worker", "worker") as (scheduler, *_):
-        yield scheduler
 
 
 def executor(scheduler: Server) -> str:
@@ -73,10 +58,10 @@ def test_single_logs_are_read_there_too(cluster: Server, tmp_path: Path) -> None
     ("kind", "message"), [("old", r"has mlsub 0\.1\.0, Python .*; all need mlsub"), ("bare", r"has no known version")]
 )
 def test_a_worker_that_differs_is_named_and_nothing_is_checked(
-    kind: str, message: str, start: Servers, tmp_path: Path
+    kind: str, message: str, dask: Servers, tmp_path: Path
 ) -> None:
     tree = make_tree(tmp_path)
-    with start.cluster("worker", kind) as (scheduler, *_), pytest.raises(MlsubError, match=message):
+    with dask.cluster("worker", kind) as (scheduler, *_), pytest.raises(MlsubError, match=message):
         check_paths([tree.folder], Settings(executor=executor(scheduler)))
 
 
@@ -92,10 +77,10 @@ def test_who_does_not_answer_is_named(tmp_path: Path, monkeypatch: pytest.Monkey
     assert f"No Dask scheduler answers at tcp://127.0.0.1:{port}: " in outcome.stderr
 
 
-def test_a_cluster_without_workers_is_named(start: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cluster_without_workers_is_named(dask: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mlsub.workspace.executors.WORKER_S", 0.2)
     tree = make_tree(tmp_path)
-    with start.cluster() as (scheduler,), pytest.raises(MlsubError, match=r"No worker joined .* within 0\.2 s"):
+    with dask.cluster() as (scheduler,), pytest.raises(MlsubError, match=r"No worker joined .* within 0\.2 s"):
         check_paths([tree.folder], Settings(executor=executor(scheduler)))
 
 
@@ -103,8 +88,8 @@ def _die(_: int) -> None:
     os._exit(9)
 
 
-def test_work_that_kills_its_workers_is_an_error(start: Servers) -> None:
-    with start.cluster("worker", "worker", "worker") as (scheduler, *_):  # noqa: SIM117
+def test_work_that_kills_its_workers_is_an_error(dask: Servers) -> None:
+    with dask.cluster("worker", "worker", "worker") as (scheduler, *_):  # noqa: SIM117
         with (
             pytest.raises(MlsubError, match="Workers of the Dask cluster died"),
             open_pool(executor(scheduler), None, 0) as pool,
@@ -113,8 +98,8 @@ def test_work_that_kills_its_workers_is_an_error(start: Servers) -> None:
 
 
 @pytest.mark.long
-def test_a_worker_that_dies_costs_no_answer(start: Servers) -> None:
-    with start.cluster("worker", "worker") as (scheduler, first, _), open_pool(executor(scheduler), None, 0) as pool:
+def test_a_worker_that_dies_costs_no_answer(dask: Servers) -> None:
+    with dask.cluster("worker", "worker") as (scheduler, first, _), open_pool(executor(scheduler), None, 0) as pool:
         assert pool is not None
         results = (one.result() for one in [pool.executor.submit(_square, number) for number in range(200)])
         found = [next(results)]
