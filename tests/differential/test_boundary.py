@@ -17,7 +17,7 @@ from tools.oracle.asked import METADATA, TIME, VALUE, asked, literals, paths_in,
 from tools.oracle.compare import assert_alike, disagrees, judge_both
 from tools.oracle.edges import turns
 from tools.oracle.generate import Combination
-from tools.oracle.log import Mutant, content, generated, raw, record_line, smallest
+from tools.oracle.log import Mutant, generated, raw, record_line, smallest
 from tools.oracle.phases import PHASES, Task, logs_of
 from tools.oracle.random_changes import Part, spliced
 from tools.oracle.random_text import SPLICES
@@ -63,11 +63,11 @@ def test_a_log_of_the_long_search_gets_one_verdict(phase: str, source: Source, f
 
 @pytest.mark.parametrize("combination", MATRIX, ids=str)
 def test_the_smallest_log_is_compliant_and_smaller(combination: Combination, file: Path) -> None:
-    small = content(smallest(combination))
+    small = smallest(combination).content()
     both = judge_both(Mutant("unchanged", small), combination.round, file)
     assert both.ours.compliant and both.theirs.compliant, both.describe()
     assert both.warning in ([], ["key.weights_initialization.tensors"])
-    assert len(small) < len(content(generated(combination)))
+    assert len(small) < len(generated(combination).content())
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_a_border_of_the_official_checker_decides_the_verdict(
             sides[question.key] = {}
             for place in turns_of(question, VALUE, question.constants()):
                 changed = setter(at, question.key, VALUE, place, "every")(at.log)
-                both = judge_both(Mutant(f"{question.key} {place!r}", content(changed)), combination.round, file)
+                both = judge_both(Mutant(f"{question.key} {place!r}", changed.content()), combination.round, file)
                 assert not disagrees(both), both.describe()
                 sides[question.key][place] = both.theirs.compliant
     neighbours = [
@@ -120,7 +120,7 @@ def test_the_search_finds_a_rule_that_is_not_the_official_one(
     """With rules of another round, which differ slightly: an oracle that cannot fail would find nothing."""
     monkeypatch.setattr(compare, "usage_and_round", lambda _: ("training", judged_as))
     log = smallest(combination)
-    assert not disagrees(judge_both(Mutant("unchanged", content(log)), combination.round, file))
+    assert not disagrees(judge_both(Mutant("unchanged", log.content()), combination.round, file))
     edits = [edit for edit in aimed.in_order("borders", combination, SEED, file) if edit.key == key]
     made = (aimed.mutant(log, [edit], "x") for edit in edits)
     assert any(disagrees(judge_both(found, combination.round, file)) for found in made if found is not None)
@@ -128,7 +128,7 @@ def test_the_search_finds_a_rule_that_is_not_the_official_one(
 
 def test_the_checker_is_asked_every_expression_with_its_state(file: Path) -> None:
     combination = Combination("6.1", "dlrmv4", "closed", None)
-    file.write_bytes(content(smallest(combination)))
+    file.write_bytes(smallest(combination).content())
     questions, configs = asked(file, "6.1")
     assert configs[-1] == "training_6.1.0/closed_dlrmv4.yaml"
     sparse = [question for question in questions if question.key == "opt_sparse_base_learning_rate"]

@@ -12,7 +12,7 @@ from mlsub.rounds import get_round
 from mlsub.rules.load import benchmark, rules_for
 from mlsub.rules.overlay import check_overlay
 from tools.oracle.generate import Combination
-from tools.oracle.log import content, generated, record_line
+from tools.oracle.log import generated, record_line
 from tools.support.make_tree import make_description, make_tree
 from tools.support.runner import run
 
@@ -138,7 +138,7 @@ def _tree_of_the_round_to_come(folder: Path) -> Path:
         lines.insert(8, record_line({**first, "key": key, "value": value}))
     for number in range(3):
         own_seed = b'"value": %d,' % (number + 1)
-        (entry / f"result_{number}.txt").write_bytes(content(lines).replace(b'"value": 1,', own_seed))
+        (entry / f"result_{number}.txt").write_bytes(lines.content().replace(b'"value": 1,', own_seed))
     return organisation
 
 

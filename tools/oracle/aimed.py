@@ -10,7 +10,7 @@ from pathlib import Path
 from tools.oracle.aimed_borders import at_literals, borders, dependent
 from tools.oracle.aimed_demands import demands
 from tools.oracle.generate import Combination
-from tools.oracle.log import Edit, Log, Mutant, content, generated, smallest
+from tools.oracle.log import Edit, Log, Mutant, generated, smallest
 
 #: What changes are aimed at, and of which log: every demand of a combination and rule on files; every border of a
 #: demand, those alone that stand in the official rules, and those that another key's value makes.
@@ -49,7 +49,7 @@ def mutant(log: Log, changes: Iterable[Edit], name: str) -> Mutant | None:
         except (LookupError, TypeError, AttributeError, ValueError, OverflowError):
             return None
         words.append(change.words)
-    return Mutant(f"[{name}] {' and then '.join(words)}", content(log))
+    return Mutant(f"[{name}] {' and then '.join(words)}", log.content())
 
 
 def by_key(some: Iterable[Edit]) -> dict[str, list[Edit]]:

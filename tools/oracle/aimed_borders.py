@@ -31,24 +31,7 @@ from tools.oracle.asked import (
 )
 from tools.oracle.edges import FEW_TYPES, TYPES, Tried, beside, neighbours, turns
 from tools.oracle.generate import START_MS, Combination, rules_of
-from tools.oracle.log import (
-    Edit,
-    Log,
-    content,
-    entries_of,
-    first_of,
-    inserted,
-    keys_of,
-    like,
-    places_of,
-    record_line,
-    record_of,
-    show,
-    smallest,
-    stated_by,
-    stated_rules,
-    without,
-)
+from tools.oracle.log import Edit, Log, record_line, show, smallest
 from tools.oracle.values import good_value, near_misses_of
 
 #: Where a key is put that the log does not have.
@@ -85,7 +68,7 @@ class Bench(NamedTuple):
     @property
     def keys(self) -> tuple[str, ...]:
         """The keys of the official rules and of the log."""
-        return tuple(dict.fromkeys([*self.texts, *keys_of(self.log)]))
+        return tuple(dict.fromkeys([*self.texts, *self.log.distinct_keys()]))
 
     def asked_of(self, key: str, path: Path_) -> list[Question]:
         """The questions on a part of a key's records."""
@@ -125,11 +108,11 @@ def bench(combination: Combination, file: Path) -> Bench:
     for config in answers.configs:
         for key, text in official_texts(config).items():
             texts[key] = (*texts.get(key, ()), *text.codes)
-    return Bench(combination, log, stated_rules(log, combination), answers, texts, stated_by(log))
+    return Bench(combination, log, log.rules(combination), answers, texts, log.stated())
 
 
 def _asked(log: Log, combination: Combination, file: Path) -> Asked:
-    file.write_bytes(content(log))
+    file.write_bytes(log.content())
     return asked(file, combination.round)
 
 
@@ -141,7 +124,7 @@ def borders(combination: Combination, file: Path) -> Iterable[Edit]:
 
 
 def _values(at: Bench) -> Iterator[Edit]:
-    for key in dict.fromkeys([*at.texts, *at.rules, *keys_of(at.log)]):
+    for key in dict.fromkeys([*at.texts, *at.rules, *at.log.distinct_keys()]):
         demanded = (VALUE, *at.read(key))
         for path in dict.fromkeys([*demanded, METADATA, TIME]):
             part = _part(path)
@@ -158,7 +141,7 @@ def _part(path: Path_) -> str:
 def _which(at: Bench, key: str, path: Path_) -> tuple[str, ...]:
     """Which records of a key are changed; "complete" ones have all entries of metadata that are asked for together."""
     gathered = key in at.rules and at.rules[key].gathers is not None
-    several = gathered or len(places_of(at.log, key)) > 1
+    several = gathered or len(at.log.places(key)) > 1
     complete = path[0] == "metadata" and not gathered and len(at.entries(key)) > 1
     return ("every", *(("first", "last") if several else ()), *(("complete",) if complete else ()))
 
@@ -239,12 +222,12 @@ def setter(at: Bench, key: str, path: Path_, value: Any, which: str) -> Make:
         if gathers is not None:
             if len(path) < 2 or path[1] == gathers.by:
                 there = path if len(path) < 2 else ("metadata", gathers.by)
-                return _set(log, _only(places_of(log, gathers.key), which), there, value)
-            every = places_of(log, gathers.key)
-            named = [place for place in every if entries_of(log, place).get(gathers.field) == path[1]]
+                return _set(log, _only(log.places(gathers.key), which), there, value)
+            every = log.places(gathers.key)
+            named = [place for place in every if log.metadata(place).get(gathers.field) == path[1]]
             return _set(log, _only(named, which), VALUE, value)
         log = _with_record(log, key, rule)
-        places = places_of(log, key)
+        places = log.places(key)
         if which == "complete":
             for name in at.entries(key):
                 log = _set(log, places, ("metadata", name), 1)
@@ -261,9 +244,9 @@ def _only(places: list[int], which: str) -> list[int]:
 
 
 def _set(log: Log, places: list[int], path: Path_, value: Any) -> Log:
-    changed = list(log)
+    changed = Log(log)
     for place in places:
-        record = copy.deepcopy(record_of(log, place))
+        record = copy.deepcopy(log.record(place))
         put(record, path, value)
         changed[place] = record_line(record, old=log[place].old)
     return changed
@@ -275,10 +258,10 @@ def _good(rule: KeyRule | None) -> Any:
 
 def _with_record(log: Log, key: str, rule: KeyRule | None) -> Log:
     """The log, with a record of a key if it has none."""
-    if places_of(log, key):
+    if log.places(key):
         return log
-    to = first_of(log, _BEFORE)
-    return inserted(log, to, like(log, to, key=key, value=_good(rule)))
+    to = log.first(_BEFORE)
+    return log.inserted(to, log.like(to, key=key, value=_good(rule)))
 
 
 def _occurrences(at: Bench) -> Iterator[Edit]:
@@ -304,7 +287,7 @@ def _groups(at: Bench) -> Iterator[Edit]:
 
 
 def _dropping(keys: tuple[str, ...]) -> Make:
-    return lambda log: without(log, *keys)
+    return lambda log: log.without(*keys)
 
 
 def at_literals(combination: Combination, file: Path) -> Iterator[Edit]:
@@ -312,7 +295,7 @@ def at_literals(combination: Combination, file: Path) -> Iterator[Edit]:
     at = bench(combination, file)
     for key, codes in at.texts.items():
         gathers = at.rules[key].gathers if key in at.rules else None
-        records = [entries_of(at.log, place) for place in places_of(at.log, gathers.key)] if gathers else []
+        records = [at.log.metadata(place) for place in at.log.places(gathers.key)] if gathers else []
         for path in dict.fromkeys(("value", record[gathers.field]) for record in records if gathers) or [VALUE]:
             for literal in {repr(x): x for code in codes for x in literals(code)}.values():
                 for value in neighbours(literal):
@@ -391,8 +374,8 @@ def _accepted(questions: list[Question]) -> Any:
 
 def _source_values(at: Bench, key: str, users: list[str]) -> list[Any]:
     """Multiples of what the log states, borders of its own, constants of its users, what no formula can work with."""
-    places = places_of(at.log, key)
-    here = record_of(at.log, places[0])["value"] if places else 1
+    places = at.log.places(key)
+    here = at.log.record(places[0])["value"] if places else 1
     near: list[Any] = [here]
     if isinstance(here, int | float):
         near += [here * 2, here * 3, here / 2, here // 2, here + 1, here - 1, -here, float(here), str(here), here * 64]

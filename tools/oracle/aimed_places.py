@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from tools.oracle.log import Log, first_of, inserted, like, moved, places_of, record_of, replaced, show, without
+from tools.oracle.log import Log, show
 from tools.oracle.values import CHOICES, PHASES
 
 #: No more other values are tried of one key.
@@ -46,18 +46,18 @@ def _alike(value: Any) -> tuple[Any, ...]:
 
 def _again(key: str, step: int, log: Log, **fields: Any) -> Log:
     """The first record once more, before or after it, with other fields."""
-    place = first_of(log, key)
-    return inserted(log, place + step, like(log, place, **fields) if fields else log[place])
+    place = log.first(key)
+    return log.inserted(place + step, log.like(place, **fields) if fields else log[place])
 
 
 def _at_end(key: str, log: Log, **fields: Any) -> Log:
-    place = first_of(log, key)
-    return [*log, like(log, place, **fields) if fields else log[place]]
+    place = log.first(key)
+    return log.inserted(len(log), log.like(place, **fields) if fields else log[place])
 
 
 def _as(convert: Callable[[Any], Any], key: str, log: Log) -> Log:
     """The record once more, with a value that is another to JSON and the same to Python."""
-    value = record_of(log, first_of(log, key))["value"]
+    value = log.record(log.first(key))["value"]
     if not isinstance(value, bool | int | float):
         raise LookupError("no number")
     return _again(key, 1, log, value=convert(value))
@@ -65,46 +65,46 @@ def _as(convert: Callable[[Any], Any], key: str, log: Log) -> Log:
 
 def _escaped(key: str, log: Log) -> Log:
     """The record once more, its text written in another way."""
-    place = first_of(log, key)
-    value, line = record_of(log, place)["value"], log[place]
+    place = log.first(key)
+    value, line = log.record(place)["value"], log[place]
     if not isinstance(value, str) or not value:
         raise LookupError("no text")
     written = "".join(f"\\u{ord(char):04x}" for char in value)
-    return inserted(log, place + 1, line._replace(text=line.text.replace(json.dumps(value), f'"{written}"')))
+    return log.inserted(place + 1, line._replace(text=line.text.replace(json.dumps(value), f'"{written}"')))
 
 
 def _beside(key: str, anchor: str, which: int, behind: int, log: Log) -> Log:
-    place = first_of(log, key)
-    rest = replaced(log, place)
-    return inserted(rest, places_of(rest, anchor)[which] + behind, log[place])
+    place = log.first(key)
+    rest = log.replaced(place)
+    return rest.inserted(rest.places(anchor)[which] + behind, log[place])
 
 
 def _copied(key: str, anchor: str, log: Log) -> Log:
-    return inserted(log, first_of(log, anchor) + 1, log[first_of(log, key)])
+    return log.inserted(log.first(anchor) + 1, log[log.first(key)])
 
 
 def _shifted(key: str, step: int, log: Log) -> Log:
-    place = first_of(log, key)
-    return moved(log, place, max(0, place + step))
+    place = log.first(key)
+    return log.moved(place, max(0, place + step))
 
 
 def _dropped(key: str, log: Log) -> Log:
-    first_of(log, key)
-    return without(log, key)
+    log.first(key)
+    return log.without(key)
 
 
 #: What is done to any key, by its kind and in words.
 _CHANGES: tuple[tuple[str, str, Callable[[str, Log], Log]], ...] = (
     ("missing", "no {}", _dropped),
-    ("missing", "no first {}", lambda key, log: replaced(log, first_of(log, key))),
-    ("missing", "no last {}", lambda key, log: replaced(log, places_of(log, key)[-1])),
+    ("missing", "no first {}", lambda key, log: log.replaced(log.first(key))),
+    ("missing", "no last {}", lambda key, log: log.replaced(log.places(key)[-1])),
     ("twice", "{} twice", lambda key, log: _again(key, 0, log)),
     ("twice", "{} three times", lambda key, log: _again(key, 0, _again(key, 0, log))),
     ("twice, equal to Python", "{} twice, the second one as float", partial(_as, float)),
     ("twice, equal to Python", "{} twice, the second one as bool", partial(_as, bool)),
     ("twice, equal to Python", "{} twice, the second one as int", partial(_as, int)),
     ("twice, equal to Python", "{} twice, the second one escaped", _escaped),
-    ("early", "{} first of all", lambda key, log: moved(log, first_of(log, key), 0)),
-    ("late", "{} last of all", lambda key, log: moved(log, first_of(log, key), len(log))),
+    ("early", "{} first of all", lambda key, log: log.moved(log.first(key), 0)),
+    ("late", "{} last of all", lambda key, log: log.moved(log.first(key), len(log))),
     ("late", "{} also last of all", lambda key, log: _at_end(key, log)),
 )

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from mlsub.findings import Kind
 from mlsub.submission.model import LogReport
 from tools.oracle.generate import usage_and_round
-from tools.oracle.log import Log, Mutant, content
+from tools.oracle.log import Log, Mutant
 from tools.oracle.oracle import Answer, official
 from tools.support.judging import report_on
 
@@ -55,7 +55,7 @@ def judge_both(mutant: Mutant, round_name: str, file: Path) -> Both:
 
 def judge_log(log: Log, round_name: str, folder: Path, words: str = "changed") -> Both:
     """Ask both sides about a log, which is written into a folder."""
-    return judge_both(Mutant(words, content(log)), round_name, folder / "log.txt")
+    return judge_both(Mutant(words, log.content()), round_name, folder / "log.txt")
 
 
 def both_on(file: Path, round_name: str, mutant: Mutant) -> Both:

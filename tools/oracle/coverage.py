@@ -15,7 +15,7 @@ from tools.oracle.aimed import edits
 from tools.oracle.aimed_demands import NEW_ONLY, OLD_ONLY
 from tools.oracle.compare import Both, disagrees, judge_both
 from tools.oracle.generate import Combination, rules_of, ruleset
-from tools.oracle.log import Edit, Mutant, content, generated
+from tools.oracle.log import Edit, Mutant, generated
 
 #: The checker reads on where mlsub bounds its memory, so no log shows this rule on both sides.
 WITHOUT_OFFICIAL_TWIN = frozenset({"log.record-too-long"})
@@ -116,7 +116,7 @@ def cover(combination: Combination, file: Path, most: int | None = None) -> Cove
         if shots[edit.aim] == most:
             continue
         shots[edit.aim] += 1
-        mutant = Mutant(f"aimed at {edit.aim}: {edit.words}", content(edit.make(log)))
+        mutant = Mutant(f"aimed at {edit.aim}: {edit.words}", edit.make(log).content())
         both = judge_both(mutant, combination.round, file)
         rejects = rejecting[edit.aim]
         scattered += _several_findings(edit, both)

@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 from tools.oracle.faults_files import FILE_FAULTS, HIDDEN, ODD_BYTES, Change, described, gone, instead
 from tools.oracle.generate import Combination, usage_and_round
-from tools.oracle.log import content
 from tools.oracle.packages import SYSTEM, Package, describe, log_of, package_combinations
 
 #: Names of systems that mean something to a search, or that only look odd.
@@ -128,7 +127,7 @@ def _another_case(package: Package, rng: random.Random) -> None:
 def _write_logs(entry: Path, combination: Combination, runs: range) -> None:
     """Write logs of a combination, numbered from 0; ``runs`` make the seeds and times."""
     for number, run in enumerate(runs):
-        (entry / f"result_{number}.txt").write_bytes(content(log_of(combination, run)))
+        (entry / f"result_{number}.txt").write_bytes(log_of(combination, run).content())
 
 
 def _odd_log_name(package: Package, rng: random.Random) -> None:
@@ -136,7 +135,7 @@ def _odd_log_name(package: Package, rng: random.Random) -> None:
     if rng.random() < 0.5:
         file.rename(file.with_name(rng.choice(_LOG_NAMES)))
     else:
-        file.with_name(rng.choice(_LOG_NAMES)).write_bytes(content(log_of(package.combination, 77)))
+        file.with_name(rng.choice(_LOG_NAMES)).write_bytes(log_of(package.combination, 77).content())
 
 
 def _another_number(package: Package, rng: random.Random) -> None:
@@ -145,7 +144,7 @@ def _another_number(package: Package, rng: random.Random) -> None:
     for file in package.logs[: max(-more, 0)]:
         file.unlink()
     for run in range(len(package.logs), len(package.logs) + more):
-        (package.entry / f"result_{run}.txt").write_bytes(content(log_of(package.combination, run)))
+        (package.entry / f"result_{run}.txt").write_bytes(log_of(package.combination, run).content())
 
 
 def _links(package: Package, rng: random.Random) -> None:
@@ -210,7 +209,7 @@ def _another_division(package: Package, rng: random.Random) -> None:
     entry.mkdir(parents=True)
     for run in range(len(package.logs)):
         said = other if rng.random() < 0.9 and other in package_combinations() else ours
-        (entry / f"result_{run}.txt").write_bytes(content(log_of(said, 40 + run)))
+        (entry / f"result_{run}.txt").write_bytes(log_of(said, 40 + run).content())
 
 
 def _systems(package: Package, rng: random.Random) -> None:

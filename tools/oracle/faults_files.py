@@ -13,7 +13,7 @@ from typing import Any
 from mlsub.convergence.curves import plan_of
 from mlsub.rounds import get_round
 from tools.oracle.generate import Combination, combinations, usage_and_round
-from tools.oracle.log import Log, altered, content, first_of, places_of, record_of
+from tools.oracle.log import Log
 from tools.oracle.packages import CLOSED, Package, counting, log_of, package_combinations, speed_up
 
 #: A fault changes a package; what it cannot change, because an earlier fault did, stays as it is.
@@ -157,7 +157,7 @@ def _some(package: Package, rng: random.Random, *counts: int) -> list[int]:
 def _rewrite(package: Package, numbers: Iterable[int], change: Callable[[Log], Log]) -> None:
     """Write some logs as they were made, with a change."""
     for number in numbers:
-        package.logs[number].write_bytes(content(change(log_of(package.combination, number))))
+        package.logs[number].write_bytes(change(log_of(package.combination, number)).content())
 
 
 def _foreign_log(package: Package, rng: random.Random) -> None:
@@ -171,7 +171,7 @@ def _foreign_log(package: Package, rng: random.Random) -> None:
     others = [c for c in alike[rng.choice(list(alike))] if c != ours and c.round != "0.6"]
     other: Combination = rng.choice(others)
     for number in _some(package, rng, 1, 1, 2, len(package.logs)):
-        package.logs[number].write_bytes(content(log_of(other, number)))
+        package.logs[number].write_bytes(log_of(other, number).content())
 
 
 def _seeds(package: Package, rng: random.Random) -> None:
@@ -179,12 +179,12 @@ def _seeds(package: Package, rng: random.Random) -> None:
     value = rng.choice(_SEEDS)
 
     def seeded(log: Log) -> Log:
-        place = first_of(log, "seed")
-        number = record_of(log, place)["value"] - 1000
+        place = log.first("seed")
+        number = log.record(place)["value"] - 1000
         metadata: Any = {"file": "train.py", "lineno": rng.choice((3, "3", 3.0, None, number, [3]))}
         if rng.random() < 0.2:
             metadata.pop(rng.choice(("file", "lineno")))
-        return altered(log, place, value=value if rng.random() < 0.7 else 1000, metadata=metadata)
+        return log.altered(place, value=value if rng.random() < 0.7 else 1000, metadata=metadata)
 
     _rewrite(package, _some(package, rng, 1, 2, len(package.logs)), seeded)
 
@@ -217,7 +217,7 @@ def _batch_sizes(package: Package, rng: random.Random) -> None:
     """Another batch size in one log or in all, also of an odd type."""
     size: Any = rng.choice((1, 8, 10**6, "256", 256.0, 256.5, None, True, [], -1, 10**400, float("nan"), float("inf")))
     numbers = _some(package, rng, 1, len(package.logs))
-    _rewrite(package, numbers, lambda log: altered(log, places_of(log, "global_batch_size"), value=size))
+    _rewrite(package, numbers, lambda log: log.altered(log.places("global_batch_size"), value=size))
 
 
 def _description_bytes(package: Package, rng: random.Random) -> None:
@@ -240,7 +240,7 @@ def _log_content(package: Package, rng: random.Random) -> None:
 def _noncompliant_logs(package: Package, rng: random.Random) -> None:
     miss = -1e9 if package.combination.benchmark in ("ssd", "resnet", "retinanet") else 1e9
     numbers = _some(package, rng, 1, 1, 2)
-    _rewrite(package, numbers, lambda log: altered(log, places_of(log, "eval_accuracy"), value=miss))
+    _rewrite(package, numbers, lambda log: log.altered(log.places("eval_accuracy"), value=miss))
 
 
 def _without_seed(package: Package, rng: random.Random) -> None:

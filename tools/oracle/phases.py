@@ -13,7 +13,7 @@ from typing import NamedTuple
 from tools.oracle import aimed
 from tools.oracle.aimed_borders import bench, sources_of
 from tools.oracle.generate import Combination
-from tools.oracle.log import Mutant, content, smallest, stated_rules
+from tools.oracle.log import Mutant, smallest
 from tools.oracle.random_changes import Part, mutant, spliced
 from tools.oracle.sources import Source, generated_sources, published_sources
 
@@ -71,7 +71,7 @@ def _pairs(source: Source, seed: str, first: int, file: Path) -> Iterator[Mutant
 def _changed(source: Source, seed: str, first: int, file: Path) -> Iterator[Mutant | None]:
     """What bugs, crashes and careless hands do to a log."""
     log = source.log()
-    rules = stated_rules(log, source.combination)
+    rules = log.rules(source.combination)
     return (mutant(log, rules, f"{seed}/{source.name}/{place}") for place in count(first))
 
 
@@ -101,7 +101,7 @@ def _near(rng: random.Random, combination: Combination) -> tuple[Source, ...]:
 
 @lru_cache(maxsize=512)
 def _part(source: Source) -> Part:
-    return Part(source.name, content(source.log()))
+    return Part(source.name, source.log().content())
 
 
 PHASES: tuple[Phase, ...] = (

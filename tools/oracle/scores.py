@@ -18,20 +18,7 @@ import mlsub
 from mlsub.rules.load import benchmark as needs
 from mlsub.submission.report import EntryResult
 from tools.oracle.generate import Combination, combinations, usage_and_round
-from tools.oracle.log import (
-    Log,
-    altered,
-    content,
-    entries_of,
-    first_of,
-    generated,
-    inserted,
-    like,
-    places_of,
-    record_of,
-    replaced,
-    without,
-)
+from tools.oracle.log import Log, generated
 from tools.oracle.oracle import prepared
 from tools.oracle.packages import ORGANISATION, SYSTEM, empty_entry
 
@@ -160,46 +147,46 @@ TIMES: dict[str, Callable[[random.Random, int], list[float]]] = {
 
 
 def _status(chance: random.Random, log: Log) -> Log:
-    place = chance.choice(places_of(log, "run_stop"))
-    return altered(log, place, metadata={**entries_of(log, place), "status": chance.choice(("aborted", None, "x", 1))})
+    place = chance.choice(log.places("run_stop"))
+    return log.altered(place, metadata={**log.metadata(place), "status": chance.choice(("aborted", None, "x", 1))})
 
 
 def _again(chance: random.Random, log: Log) -> Log:
-    place = places_of(log, chance.choice(("run_start", "run_stop")))[0]
-    time_ms = record_of(log, place)["time_ms"]
-    again = like(log, place, time_ms=chance.choice((time_ms + 1, time_ms + MINUTE, 0)))
-    return inserted(log, chance.choice((place, place + 1, len(log))), again)
+    place = log.places(chance.choice(("run_start", "run_stop")))[0]
+    time_ms = log.record(place)["time_ms"]
+    again = log.like(place, time_ms=chance.choice((time_ms + 1, time_ms + MINUTE, 0)))
+    return log.inserted(chance.choice((place, place + 1, len(log))), again)
 
 
 def _odd_time(chance: random.Random, log: Log) -> Log:
-    place = places_of(log, chance.choice(("run_start", "run_stop")))[0]
-    return altered(log, place, time_ms=chance.choice(ODD_TIMES))
+    place = log.places(chance.choice(("run_start", "run_stop")))[0]
+    return log.altered(place, time_ms=chance.choice(ODD_TIMES))
 
 
 def _off_target(chance: random.Random, log: Log) -> Log:
     for key in ("eval_accuracy", "eval_error", "averaged_validation_loss"):
-        for place in places_of(log, key):
-            log = altered(log, place, value=chance.choice((-1e9, 1e9)))
+        for place in log.places(key):
+            log = log.altered(place, value=chance.choice((-1e9, 1e9)))
     return log
 
 
 def _another_scale(chance: random.Random, log: Log) -> Log:
     key = chance.choice(("number_of_nodes", "accelerators_per_node"))
-    for place in places_of(log, key):
-        log = altered(log, place, value=chance.choice((0, 1, 2, 3.5, 64, True, "8", [8], None, float("inf"))))
+    for place in log.places(key):
+        log = log.altered(place, value=chance.choice((0, 1, 2, 3.5, 64, True, "8", [8], None, float("inf"))))
     return log
 
 
 def _broken(chance: random.Random, log: Log) -> Log:
     place = chance.randrange(len(log))
-    return replaced(log, place, log[place]._replace(text=log[place].text[:-5], record=None))
+    return log.replaced(place, log[place]._replace(text=log[place].text[:-5], record=None))
 
 
 #: What may be out of the usual in a log.
 DEFECTS: dict[str, Callable[[random.Random, Log], Log]] = {
     "another status": _status,
-    "no run_stop": lambda chance, log: without(log, "run_stop"),
-    "no run_start": lambda chance, log: without(log, "run_start"),
+    "no run_stop": lambda chance, log: log.without("run_stop"),
+    "no run_start": lambda chance, log: log.without("run_start"),
     "run_start or run_stop again": _again,
     "an odd time": _odd_time,
     "off its target": _off_target,
@@ -229,7 +216,7 @@ def tried(seed: str, number: int, above: Path) -> Both:
     for run, minutes in enumerate(TIMES[shape](chance, runs)):
         timed = lasting(log, minutes, chance.choice((0, 0, 0.25)))
         timed = DEFECTS[defect](chance, timed) if run in odd else timed
-        (folder / f"result_{run}.txt").write_bytes(content(timed))
+        (folder / f"result_{run}.txt").write_bytes(timed.content())
     factor = chance.choice((None, None, chance.choice(USUAL_FACTORS), chance.choice(ODD_FACTORS)))
     if factor is not None:
         (folder / "scaling.json").write_bytes(factor)
@@ -251,9 +238,9 @@ def compared(what: str, folder: Path, combination: Combination, *, weak: bool) -
 
 def lasting(log: Log, minutes: float, part: float = 0) -> Log:
     """The log with so many minutes between run_start and run_stop; ``part`` of a millisecond is added to both."""
-    start = first_of(log, "run_start")
-    began = record_of(log, start)["time_ms"] + part
-    return altered(altered(log, start, time_ms=began), first_of(log, "run_stop"), time_ms=began + minutes * MINUTE)
+    start = log.first("run_start")
+    began = log.record(start)["time_ms"] + part
+    return log.altered(start, time_ms=began).altered(log.first("run_stop"), time_ms=began + minutes * MINUTE)
 
 
 def official_score(folder: Path, combination: Combination, *, weak: bool) -> Score:

@@ -11,7 +11,7 @@ from tools.oracle.compare import judge_log
 from tools.oracle.entries import tried
 from tools.oracle.entry_cases import EntryCase, Place
 from tools.oracle.generate import Combination
-from tools.oracle.log import content, first_of, generated, like
+from tools.oracle.log import generated
 from tools.oracle.packages import Package, accepted, build, log_of, official, ours, rejecting, speed_up
 from tools.support.entry_logs import log_of as small_log
 
@@ -21,7 +21,7 @@ MIB = 1 << 20
 
 def test_a_record_longer_than_16_mib_is_not_read(tmp_path: Path) -> None:
     log = generated(RETINANET)
-    both = judge_log([*log, like(log, 0, key="note", value="x" * 16 * MIB)], "5.1", tmp_path)
+    both = judge_log(log.inserted(len(log), log.like(0, key="note", value="x" * 16 * MIB)), "5.1", tmp_path)
     assert (both.theirs.compliant, both.rejecting) == (True, ["log.record-too-long"])
 
 
@@ -48,8 +48,8 @@ def test_flags_in_a_large_file_do_not_count(tmp_path: Path) -> None:
 def _with_seeds(package: Package, count: int) -> None:
     for run, file in enumerate(package.logs):
         log = log_of(package.combination, run)
-        more = [like(log, first_of(log, "seed"), value=10_000 * (run + 1) + n) for n in range(count)]
-        file.write_bytes(content([*log, *more]))
+        more = [log.like(log.first("seed"), value=10_000 * (run + 1) + n) for n in range(count)]
+        file.write_bytes(log.inserted(len(log), *more).content())
 
 
 def test_more_seeds_than_can_be_compared_are_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
