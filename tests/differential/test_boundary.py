@@ -13,15 +13,13 @@ import pytest
 
 from tools.oracle import aimed, compare
 from tools.oracle.aimed_borders import bench, setter, turns_of
-from tools.oracle.asked import METADATA, TIME, VALUE, asked, literals, paths_in, stated_in
+from tools.oracle.asked import METADATA, TIME, VALUE, asked, literals, paths_in, stated_in, turns
 from tools.oracle.compare import assert_alike, disagrees, judge_both
-from tools.oracle.edges import turns
 from tools.oracle.generate import Combination
 from tools.oracle.log import Mutant, generated, raw, record_line, smallest
-from tools.oracle.phases import PHASES, Task, logs_of
+from tools.oracle.phases import PHASES, Source, Task, generated_sources, logs_of
 from tools.oracle.random_changes import Part, spliced
 from tools.oracle.random_text import SPLICES
-from tools.oracle.sources import Source, generated_sources
 from tools.support.effort import LONG, effort
 
 SEED = "ci-1"

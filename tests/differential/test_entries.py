@@ -11,8 +11,7 @@ import pytest
 
 from mlsub.convergence import verdict
 from mlsub.convergence.statistics import mean_of
-from tools.oracle.entries import KNOWN, Both, drawn, tried
-from tools.oracle.entry_cases import SHAPES, EntryCase, Place, entry_case, places
+from tools.oracle.entries import KNOWN, SHAPES, Both, EntryCase, Place, drawn, entry_case, places, tried
 from tools.oracle.official_rcp import DAYS, official_test, runs_agree
 from tools.oracle.shared import ABSENT, folder, has_entries, present, recorded_entries
 from tools.support.effort import effort

@@ -14,9 +14,9 @@ from tools.oracle.compare import assert_alike, assert_none, both_on, disagrees, 
 from tools.oracle.coverage import NO_CONTENT, WITHOUT_OFFICIAL_TWIN, cover, demands, demands_of_key, log_rules
 from tools.oracle.generate import DIVISIONS, NO_OPEN, Combination, combinations, usage_and_round
 from tools.oracle.log import Mutant, generated
+from tools.oracle.phases import Source, generated_sources, published_sources
 from tools.oracle.random_changes import mutants
 from tools.oracle.shared import ABSENT
-from tools.oracle.sources import Source, generated_sources, published_sources
 from tools.support.effort import LONG, effort
 from tools.support.judging import report_on
 

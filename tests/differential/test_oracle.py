@@ -10,9 +10,8 @@ import yaml
 
 from tools.oracle.generate import ROUNDS, Combination, combinations, usage_and_round
 from tools.oracle.log import generated
-from tools.oracle.oracle import DAY_DIFFERS, OFFICIAL, official
+from tools.oracle.oracle import DAY_DIFFERS, OFFICIAL, cut, official
 from tools.oracle.random_changes import mutants
-from tools.oracle.shortcuts import cut
 
 #: One combination a round: enough, for the shortcuts do not depend on the rules.
 ONE_EACH = [next(c for c in combinations() if c.round == round_) for round_ in ROUNDS]

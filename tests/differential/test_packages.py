@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from mlsub.rules.catalogue import catalogue
-from tools.oracle.faults import FAULTS
+from tools.oracle.faults import FAULTS, STRICTER, tried
 from tools.oracle.generate import Combination
-from tools.oracle.package_search import STRICTER, tried
 from tools.oracle.packages import Package, accepted, build, official, ours, package_combinations, rejecting
 from tools.support.effort import effort
 

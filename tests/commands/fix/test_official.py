@@ -14,8 +14,8 @@ from mlsub.io.errors import MlsubError
 from mlsub.rounds import get_round
 from tools.oracle.generate import usage_and_round
 from tools.oracle.oracle import official
+from tools.oracle.phases import Source, generated_sources, published_sources
 from tools.oracle.random_changes import mutants
-from tools.oracle.sources import Source, generated_sources, published_sources
 
 PRIVATE = [
     b"+ cd /home/alice/run && export MASTER_ADDR=node07",

@@ -8,8 +8,7 @@ import pytest
 
 from tests.differential.deviations.test_tables import described, official_rows, our_rows
 from tools.oracle.compare import judge_log
-from tools.oracle.entries import tried
-from tools.oracle.entry_cases import EntryCase, Place
+from tools.oracle.entries import EntryCase, Place, tried
 from tools.oracle.generate import Combination
 from tools.oracle.log import generated
 from tools.oracle.packages import Package, accepted, build, log_of, official, ours, rejecting, speed_up

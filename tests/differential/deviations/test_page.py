@@ -6,7 +6,7 @@ from collections import Counter
 
 from tests.conftest import ExpectedText
 from tests.differential.deviations.page import PAGE, read, render
-from tools.oracle import entries, package_search, scores
+from tools.oracle import entries, faults, scores
 from tools.oracle.compare import KNOWN_DEVIATIONS
 
 DEVIATIONS = read()
@@ -22,7 +22,7 @@ def test_each_row_is_one_and_in_an_area() -> None:
 
 
 def test_each_difference_that_a_search_passes_over_has_a_row() -> None:
-    passed_over = {*KNOWN_DEVIATIONS, *entries.KNOWN, *scores.KNOWN, *package_search.STRICTER.values()}
+    passed_over = {*KNOWN_DEVIATIONS, *entries.KNOWN, *scores.KNOWN, *faults.STRICTER.values()}
     assert passed_over <= {row.id for row in DEVIATIONS.rows}
 
 

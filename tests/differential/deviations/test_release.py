@@ -15,8 +15,7 @@ from mlsub.findings import Verdict
 from tests.differential.deviations.page import read
 from tests.differential.test_entries import case_of
 from tools.oracle.compare import judged
-from tools.oracle.entries import tried
-from tools.oracle.entry_cases import Place
+from tools.oracle.entries import Place, tried
 from tools.oracle.generate import Combination, usage_and_round
 from tools.oracle.log import generated
 from tools.oracle.official_rcp import official_test
