@@ -18,7 +18,7 @@ from tools.oracle.compare import assert_alike, disagrees, judge_both
 from tools.oracle.generate import Combination
 from tools.oracle.log import Mutant, generated, raw, record_line, smallest
 from tools.oracle.phases import PHASES, Source, Task, generated_sources, logs_of
-from tools.oracle.random_changes import Part, spliced
+from tools.oracle.random_changes import spliced
 from tools.oracle.random_text import SPLICES
 from tools.support.effort import LONG, effort
 
@@ -177,12 +177,10 @@ def test_a_raw_value_stands_unquoted_in_its_line() -> None:
     assert json.loads(text[9:])["value"] == float("inf")
 
 
-def _parts() -> Iterator[Part]:
+def _parts() -> Iterator[Mutant]:
     for letter in "ab":
-        lines = [
-            f':::MLLOG {{"key": "{key}", "from": "{letter}"}}\n' for key in ("init_start", "run_start", "run_stop")
-        ]
-        yield Part(letter, "".join(lines).encode())
+        lines = (f':::MLLOG {{"key": "{k}", "from": "{letter}"}}\n' for k in ("init_start", "run_start", "run_stop"))
+        yield Mutant(letter, "".join(lines).encode())
 
 
 @pytest.mark.parametrize("splice", SPLICES)

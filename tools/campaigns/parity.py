@@ -30,7 +30,7 @@ _SAVED = Path("build/parity")
 _CHUNK, _PIECE = 100, 2500
 #: What is numbered: a try has a ``word`` for the figures, and a ``problem`` where something differs.
 NUMBERED: dict[str, Callable[[str, int, Path], entries.Both | scores.Both | faults.Tried]] = {
-    "entries": entries.drawn,
+    "entries": lambda seed, number, above: entries.tried(entries.entry_case(seed, number, above), above),
     "scores": scores.tried,
     "packages": faults.tried,
 }

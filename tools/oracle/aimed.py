@@ -50,17 +50,3 @@ def mutant(log: Log, changes: Iterable[Edit], name: str) -> Mutant | None:
             return None
         words.append(change.words)
     return Mutant(f"[{name}] {' and then '.join(words)}", log.content())
-
-
-def by_key(some: Iterable[Edit]) -> dict[str, list[Edit]]:
-    """Changes by the key that they are about."""
-    found: dict[str, list[Edit]] = {}
-    for edit in some:
-        found.setdefault(edit.key, []).append(edit)
-    return found
-
-
-def pair(some: dict[str, list[Edit]], rng: random.Random) -> tuple[Edit, Edit]:
-    """Two changes; keys are alike in weight, however many changes each has."""
-    one, other = (rng.choice(some[rng.choice(list(some))]) for _ in range(2))
-    return one, other

@@ -258,7 +258,10 @@ def _tried(at: Bench, key: str, path: Path_) -> Iterator[Tried]:
     found = [constant for question in questions for constant in question.constants()]
     found += [x for code in at.texts.get(key, ()) if path in paths_in(code) for x in literals(code)]
     if path == VALUE:
-        found += _through_state(at, key)
+        # Constants in other keys' expressions that read what this key leaves in the checker's state.
+        left = {name for code in at.texts.get(key, ()) for name in stated_in(code)}
+        codes = [q.code for q in at.asked.questions if q.key != key and stated_in(q.code) & left]
+        found += [x for code in codes for x in literals(code) if isinstance(x, int | float)]
         found += _operands(rule) if rule is not None else ()
         yield from (Tried("near miss", value) for value in (near_misses_of(rule) if rule is not None else ()))
     constants = {repr(constant): constant for constant in found}.values()
@@ -310,13 +313,6 @@ def _numbers(constraint: Constraint) -> list[Any]:
         operand.values() if isinstance(operand, dict) else operand if isinstance(operand, list | tuple) else [operand]
     )
     return [x for x in some if isinstance(x, bool | int | float) or (isinstance(x, str) and not x.startswith("="))]
-
-
-def _through_state(at: Bench, key: str) -> list[Any]:
-    """Constants in other keys' expressions that read what this key leaves in the checker's state."""
-    left = {name for code in at.texts.get(key, ()) for name in stated_in(code)}
-    codes = [q.code for q in at.asked.questions if q.key != key and stated_in(q.code) & left]
-    return [x for code in codes for x in literals(code) if isinstance(x, int | float)]
 
 
 def setter(at: Bench, key: str, path: Path_, value: Any, which: str) -> Make:

@@ -107,19 +107,15 @@ def neighbours(constant: Any) -> list[Any]:
 def turns(holds: Holds, near: Iterable[Any]) -> list[float]:
     """Pairs of neighbouring floats of which a demand allows one alone, found by halving between the numbers given."""
     numbers = {float(x) for x in near if isinstance(x, int | float) and _is_real(x)}
-    around = {near for x in numbers for near in _around(x) if math.isfinite(near)}
-    places = sorted(around | {-1e300, 0.0, 1e300})
+    around = {near for x in numbers for near in (x, x / 2, x * 2, x * 1.4, x * 3, x - 1, x + 1, -x)}
+    around |= {math.nextafter(x, towards) for x in numbers for towards in (-math.inf, math.inf)}
+    places = sorted({*filter(math.isfinite, around), -1e300, 0.0, 1e300})
     answers = [holds(place) for place in places]
     found: list[float] = []
     for number in range(len(places) - 1):
         if answers[number] is not answers[number + 1] and len(found) < 2 * MOST_TURNS:
             found += _halved(holds, places[number], places[number + 1], answers[number])
     return list(dict.fromkeys(found))
-
-
-def _around(number: float) -> tuple[float, ...]:
-    beside_it = (math.nextafter(number, -math.inf), number, math.nextafter(number, math.inf))
-    return (*beside_it, number / 2, number * 2, number * 1.4, number * 3, number - 1, number + 1, -number)
 
 
 def _halved(holds: Holds, low: float, high: float, answer: bool) -> tuple[float, float]:
@@ -213,29 +209,22 @@ def asked(file: Path, round_id: str) -> Asked:
         if names is None:
             return evaluate(code, state)
         line = names["ll"]
-        questions.append(Question(line.key, code, line.value, line.timestamp, _kept(state)))
+        # A copy of the state, which the checker goes on to change.
+        stated = {name: list(value) if isinstance(value, list) else value for name, value in state["s"].items()}
+        kept = {**state, "s": stated, "enqueue_config": lambda config: None}
+        questions.append(Question(line.key, code, line.value, line.timestamp, kept))
         return evaluate(code, state, names)
 
     answer = official(file, round_id, evaluating=listen)
     return Asked(tuple(questions), answer.configs)
 
 
-def _kept(state: dict[str, Any]) -> dict[str, Any]:
-    """The state as it is now: the checker goes on to change it."""
-    stated = {name: list(value) if isinstance(value, list) else value for name, value in state["s"].items()}
-    return {**state, "s": stated, "enqueue_config": lambda config: None}
-
-
 def put(content: dict[str, Any], path: Path_, value: Any) -> None:
     """Set one part of a record; a LookupError or TypeError where the path leads nowhere."""
-    inner: Any = content
-    for name in path[:-1]:
-        inner = inner[name]
-    inner[path[-1]] = value
+    _get(content, path[:-1])[path[-1]] = value
 
 
-def _get(content: dict[str, Any], path: Path_) -> Any:
-    inner: Any = content
+def _get(inner: Any, path: Path_) -> Any:
     for name in path:
         inner = inner[name]
     return inner

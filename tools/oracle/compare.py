@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -68,24 +68,18 @@ def judged(file: Path, round_name: str) -> LogReport:
     return report_on(file, *usage_and_round(round_name))
 
 
-def disagreements(mutants: Iterable[Mutant], round_name: str, file: Path) -> Iterator[Both]:
-    """The mutants on which the two sides differ, or on which mlsub's verdict and findings do."""
-    for mutant in mutants:
-        both = judge_both(mutant, round_name, file)
-        if disagrees(both) and known_deviation(both) is None:
-            yield both
-
-
 def assert_alike(mutants: Iterable[Mutant | None], round_name: str, file: Path) -> int:
     """Fail where the two sides differ; give the number of mutants that could be made."""
     made = [mutant for mutant in mutants if mutant is not None]
-    assert_none([both.describe() for both in disagreements(made, round_name, file)])
+    asked = (judge_both(mutant, round_name, file) for mutant in made)
+    assert_none([both.describe() for both in asked if disagrees(both) and known_deviation(both) is None])
     return len(made)
 
 
-def assert_none(problems: Sequence[str]) -> None:
+def assert_none(problems: Iterable[str | None]) -> None:
     """Fail where there is a problem, and show some."""
-    assert not problems, "\n\n".join([f"{len(problems)} in all", *problems[:5]])
+    found = [problem for problem in problems if problem is not None]
+    assert not found, "\n\n".join([f"{len(found)} in all", *found[:5]])
 
 
 def disagrees(both: Both) -> bool:

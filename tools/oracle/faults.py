@@ -10,7 +10,7 @@ import math
 import os
 import random
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -85,23 +85,15 @@ _ODD_VALUES: tuple[Any, ...] = (
     *([], [8], {}, {"value": 8}, [[[]]]),
 )
 _FACTORS: tuple[bytes, ...] = (
-    *(b'{"scaling_factor": 1.01}', b'{"scaling_factor": "1.01"}', b'{"scaling_factor": NaN}'),
-    b'{"scaling_factor": 1e999}',
-    *(b'{"scaling_factor": null}', b'{"scaling_factor": [1.01]}', b'{"scaling_factor": -1}'),
-    b'{"scaling_factor": true}',
-    *(b'\xef\xbb\xbf{"scaling_factor": 1.01}', b'{"Scaling_Factor": 1.01}', b" " * 100_000, *ODD_BYTES, DEEP),
+    *(b'{"scaling_factor": %b}' % x for x in (b"1.01", b'"1.01"', b"NaN", b"1e999", b"null", b"[1.01]")),
+    *(b'{"scaling_factor": -1}', b'{"scaling_factor": true}', b'\xef\xbb\xbf{"scaling_factor": 1.01}'),
+    *(b'{"Scaling_Factor": 1.01}', b" " * 100_000, *ODD_BYTES, DEEP),
 )
 _FLAGS: tuple[bytes, ...] = (
     *(b"rcp-bypass", b"seed-checker-bypass\nrcp-bypass", b"seed-checker-bypass\n", b"seed-checker-bypass"),
-    *(b"rcp-bypass ", b" rcp-bypass", b"RCP-BYPASS", b"--rcp-bypass"),
-    *(
-        b"\xef\xbb\xbfrcp-bypass",
-        b"rcp-bypass\0",
-        b"rcp-bypass,seed-checker-bypass",
-        b"rcp-bert-train-samples",
-        b"#rcp-bypass",
-    ),
-    *(b"", b"rcp-bypass", b"rcp-bypass\n", b"rcp_bypass", b"\xff\xfe", b"a\xe9b", b"x" * 1000),
+    *(b"rcp-bypass ", b" rcp-bypass", b"RCP-BYPASS", b"--rcp-bypass", b"\xef\xbb\xbfrcp-bypass", b"rcp-bypass\0"),
+    *(b"rcp-bypass,seed-checker-bypass", b"rcp-bert-train-samples", b"#rcp-bypass", b"", b"rcp-bypass"),
+    *(b"rcp-bypass\n", b"rcp_bypass", b"\xff\xfe", b"a\xe9b", b"x" * 1000),
     *(b"x" * 70_000, b"rcp\xadbypass", "rcp‑bypass".encode()),
 )
 _POWER_NAMES = (
@@ -142,9 +134,8 @@ def _factor(package: Package, rng: random.Random) -> None:
 
 
 def _flag_files(package: Package, rng: random.Random) -> None:
-    for place in rng.sample(
-        (package.folder, package.folder / "results", package.system, package.entry), rng.choice((1, 1, 2))
-    ):
+    places = (package.folder, package.folder / "results", package.system, package.entry)
+    for place in rng.sample(places, rng.choice((1, 1, 2))):
         file = place / rng.choice(("package_checker_params", "package_checker_params", "Package_Checker_Params"))
         if rng.random() < 0.1:
             instead(file, rng)
@@ -214,9 +205,8 @@ def _seeds(package: Package, rng: random.Random) -> None:
 def _noise(package: Package, rng: random.Random) -> None:
     """Megabytes of other output, or bytes that no text has, around the records."""
     file = rng.choice(package.logs)
-    line = rng.choice(
-        (b"step 1 loss 0.5\n" * 20_000, b"\xff\xfe\x00" * 1000 + b"\n", b"\r" * 5000 + b"\n", b"x" * 300_000 + b"\n")
-    )
+    kinds = (b"step 1 loss 0.5\n" * 20_000, b"\xff\xfe\x00" * 1000, b"\r" * 5000, b"x" * 300_000)
+    line = rng.choice(kinds).rstrip(b"\n") + b"\n"
     whole = file.read_bytes()
     file.write_bytes(rng.choice((line + whole, whole + line, whole.replace(b"\n", b"\r\n"), whole.rstrip(b"\n"))))
 
@@ -293,8 +283,7 @@ FILE_FAULTS: dict[str, Change] = {
 
 #: Names of systems that mean something to a search, or that only look odd.
 PATTERNS = (
-    *("rack[8xH100]", "rack*", "rack?", "[r]ack1", "[!x]ack", "rack[", "rack]", "**", "*", "?ack1", "[[]x]"),
-    "{a,b}",
+    *("rack[8xH100]", "rack*", "rack?", "[r]ack1", "[!x]ack", "rack[", "rack]", "**", "*", "?ack1", "[[]x]", "{a,b}"),
 )
 ODD_NAMES = (
     *("räck1", "ra\u0308ck1", "机架", "🖥", "\u202erack", "rack\u00a01", "\ufeffrack1", "rack1 ", " rack1", "rack\t1"),
@@ -309,15 +298,14 @@ BENCHMARK_NAMES = (
 )
 _LOG_NAMES = (
     *("results_0.txt", "result_x.txt", "result_[a].txt", "result_ 0.txt", "result_0.txt.txt", "Result_0.txt"),
-    "result_9.txt",
-    *("result_.txt", "result_[0].txt", "result_*.txt", "result_9.TXT", ".result_9.txt"),
+    *("result_9.txt", "result_.txt", "result_[0].txt", "result_*.txt", "result_9.TXT", ".result_9.txt"),
     *("result_[0-9].txt", "result_?.txt", "result_0 (copy).txt", "result_ä.txt", "result_\n.txt", "result_0.txt.gz"),
     *(os.fsdecode(b"result_\xff.txt"), "result_" + "9" * 200 + ".txt", "._result_0.txt", ".result_0.txt"),
-    "result_0.TXT",
+    *("result_0.TXT",),
 )
 _LITTER = (
     *(".DS_Store", "._result_0.txt", ".result_0.txt", "Thumbs.db", ".gitkeep", ".nfs0001", "result_0.txt~"),
-    "#result_0.txt#",
+    *("#result_0.txt#",),
 )
 
 
@@ -568,15 +556,8 @@ FAULTS: dict[str, Change] = {
 }
 
 
-class Faulty(NamedTuple):
-    """A package with faults, and their names."""
-
-    package: Package
-    faults: tuple[str, ...]
-
-
-def spoil(package: Package, rng: random.Random, faults: int, fault: str | None = None) -> Faulty:
-    """Put some faults into a package, one after the other, or one by name."""
+def spoil(package: Package, rng: random.Random, faults: int, fault: str | None = None) -> tuple[Package, Sequence[str]]:
+    """Put some faults into a package, one after the other, or one by name; gives the package and their names."""
     names = (fault,) if fault else tuple(rng.choice(list(FAULTS)) for _ in range(faults))
     for name in names:
         # A fault that needs what an earlier one took away is none.
@@ -584,7 +565,7 @@ def spoil(package: Package, rng: random.Random, faults: int, fault: str | None =
             found = FAULTS[name](package, rng)
             if isinstance(found, Path) and name == "organisation renamed":
                 package = package._replace(folder=found)
-    return Faulty(package, names)
+    return package, names
 
 
 def listing(folder: Path) -> str:
@@ -677,11 +658,10 @@ def tried(seed: str, number: int, above: Path, fault: str | None = None) -> Trie
     """Build a package, put faults into it (or one, by name) and ask both sides."""
     rng = random.Random(f"{seed} {number} {fault or ''}")
     package = build(above, rng.choice(package_combinations()))
-    faulty = spoil(package, rng, rng.choice((1, 1, 2, 3)), fault)
-    package = faulty.package
+    package, names = spoil(package, rng, rng.choice((1, 1, 2, 3)), fault)
     # The official checker comes last, for it writes into the package.
     report, content = ours(package), listing(package.folder)
-    description = f"{seed} {number}, {package.combination}, {', '.join(faulty.faults)}"
+    description = f"{seed} {number}, {package.combination}, {', '.join(names)}"
     answer = official(package)
     both = answer.accepted and accepted(report)
     return Tried(description, report, answer, content, tuple(_factors(package, report)) if both else ())

@@ -154,7 +154,9 @@ def prepared(
         queue.queued.clear()
         return check(*asked)
 
-    load = _cached_load("" if today else round_id)
+    def load(stream: Any, Loader: Any) -> Any:  # noqa: N803  (the name is PyYAML's)
+        return _parsed(stream.read(), "" if today else round_id)
+
     replaced = [
         (mlp_compliance, "main", main),
         (mlp_compliance, "enqueued_configs", queue),
@@ -162,23 +164,14 @@ def prepared(
         (mlp_compliance, "yaml", SimpleNamespace(load=load, BaseLoader=yaml.BaseLoader)),
     ]
     if fast:
-        replaced += shortcuts(mlp_compliance, _parser(round_id), evaluating)
+        # The logs of HPC are parsed like those of training.
+        parser = getattr(mlp_parser, f"ruleset_{usage_and_round(round_id)[1].replace('.', '')}0")
+        replaced += shortcuts(mlp_compliance, parser, evaluating)
     with ExitStack() as names, redirect_stdout(StringIO()), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for module, name, value in replaced:
             names.enter_context(patch.object(module, name, value, create=True))
         yield log, queue
-
-
-def _parser(round_id: str) -> ModuleType:
-    """The module that parses the logs of a round; those of HPC are parsed like those of training."""
-    _, name = usage_and_round(round_id)
-    module: ModuleType = getattr(mlp_parser, f"ruleset_{name.replace('.', '')}0")
-    return module
-
-
-def _cached_load(round_id: str) -> Any:
-    return lambda stream, Loader: _parsed(stream.read(), round_id)  # noqa: N803  (the name is PyYAML's)
 
 
 @lru_cache(maxsize=1024)

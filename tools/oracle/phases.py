@@ -13,8 +13,8 @@ from typing import NamedTuple
 from tools.oracle import aimed
 from tools.oracle.aimed_borders import bench, sources_of
 from tools.oracle.generate import CHOICES, ROUNDS, Combination, combinations
-from tools.oracle.log import Log, Mutant, generated, published, smallest
-from tools.oracle.random_changes import Part, mutant, spliced
+from tools.oracle.log import Edit, Log, Mutant, generated, published, smallest
+from tools.oracle.random_changes import mutant, spliced
 from tools.oracle.shared import folder, present, recorded_logs
 
 #: Published logs of each benchmark and division of a round: the smallest, each of another organisation.
@@ -134,11 +134,15 @@ def _with_formulas() -> list[Source]:
 def _pairs(source: Source, seed: str, first: int, file: Path) -> Iterator[Mutant | None]:
     """Two changes at borders."""
     log = smallest(source.combination)
-    some = aimed.by_key(aimed.edits("borders", source.combination, file))
+    some: dict[str, list[Edit]] = {}
+    for edit in aimed.edits("borders", source.combination, file):
+        some.setdefault(edit.key, []).append(edit)
     for place in count(first):
         name = f"{seed}/pairs/{source.name}/{place}"
         rng = random.Random(name)
-        drawn = (aimed.mutant(log, aimed.pair(some, rng), name) for _ in range(_DRAWS))
+        # Keys are alike in weight, however many changes each has.
+        pairs = ([rng.choice(some[rng.choice(list(some))]) for _ in range(2)] for _ in range(_DRAWS))
+        drawn = (aimed.mutant(log, pair, name) for pair in pairs)
         yield next((found for found in drawn if found is not None), None)
 
 
@@ -174,8 +178,8 @@ def _near(rng: random.Random, combination: Combination) -> tuple[Source, ...]:
 
 
 @lru_cache(maxsize=512)
-def _part(source: Source) -> Part:
-    return Part(source.name, source.log().content())
+def _part(source: Source) -> Mutant:
+    return Mutant(source.name, source.log().content())
 
 
 PHASES: tuple[Phase, ...] = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from mlsub.rules.model import KeyRule
@@ -33,6 +33,7 @@ SOURCES = (*FIRST, *FIRST, "submission_division", "submission_benchmark", "max_s
 STAGES = ("staging_start", "staging_stop")
 #: What counts how far the training has come.
 COUNTERS = ("samples_count", "epoch_num", "step_num", "first_epoch_num")
+_FIELDS = ("extra", "Key", "line", "")
 MEASURES = ("FID", "CLIP", "fid", "FID ", "", None, ["FID"])
 
 _T = TypeVar("_T")
@@ -56,6 +57,12 @@ class Draw(NamedTuple):
     def place_of(self, *keys: str) -> int:
         """The place of a record of one of these keys."""
         return self.rng.choice([place for key in keys for place in self.log.places(key)])
+
+    def altered(self, key: str, choices: Mapping[str, Sequence[Any]] | None = None) -> Log:
+        """The log with another value in a record of a key, and nothing that follows from it changed."""
+        place = self.place_of(key)
+        old = self.log.record(place)["value"]
+        return self.log.altered(place, value=self.rng.choice(choices[key]) if choices else _other_number(self.rng, old))
 
     def key_like(self, *beginnings: str) -> str:
         """A key that begins so."""
@@ -100,18 +107,11 @@ def mutant(log: Log, rules: dict[str, KeyRule], seed: str) -> Mutant:
     return Mutant(f"[{seed}] {' and then '.join(words)}", data)
 
 
-class Part(NamedTuple):
-    """A log to be cut, and what it is called."""
-
-    name: str
-    content: bytes
-
-
-def spliced(rng: random.Random, one: Part, other: Part, seed: str) -> Mutant:
+def spliced(rng: random.Random, one: Mutant, other: Mutant, seed: str) -> Mutant:
     """One log of two; lines are split at LF, and what is cut in the middle of a line is joined there."""
     name, splice = _drawn(rng, SPLICES)
     lines = splice(rng, one.content.splitlines(keepends=True), other.content.splitlines(keepends=True))
-    return Mutant(f"[{seed}] {one.name} and {other.name}: {name}", b"".join(lines))
+    return Mutant(f"[{seed}] {one.description} and {other.description}: {name}", b"".join(lines))
 
 
 def _drawn(rng: random.Random, table: Mapping[str, tuple[int, _T]]) -> tuple[str, _T]:
@@ -137,19 +137,9 @@ def _swap(at: Draw) -> Log:
     return at.log.replaced(one, at.log[other]).replaced(other, at.log[one])
 
 
-def _set_value(at: Draw) -> Log:
-    place = at.place()
-    return at.log.altered(place, value=at.value(str(at.log[place].key)))
-
-
 def _set_all_values(at: Draw) -> Log:
     key = at.rng.choice((*at.log.distinct_keys(), *["eval_accuracy"] * 10))
     return at.log.altered(at.log.places(key), value=at.value(key))
-
-
-def _set_choice(at: Draw) -> Log:
-    key = at.rng.choice(list(CHOICES))
-    return at.log.altered(at.place_of(key), value=at.rng.choice(CHOICES[key]))
 
 
 def _set_entry(at: Draw) -> Log:
@@ -220,12 +210,6 @@ def _drop_field(at: Draw) -> Log:
     return at.log.replaced(place, Line(record_line(record, old=at.log[place].old).text))
 
 
-def _add_field(at: Draw) -> Log:
-    place = at.place()
-    name, value = at.rng.choice(("extra", "Key", "line", "")), at.rng.choice(NASTY)
-    return at.log.altered(place, **{name: value})
-
-
 def _rename(at: Draw) -> Log:
     place = at.place()
     key = at.log[place].key or ""
@@ -253,12 +237,6 @@ def _other_number(rng: random.Random, value: Any) -> Any:
 def _counter(metadata: dict[str, Any]) -> str:
     """The entry that counts; a ValueError where there is none."""
     return min(metadata.keys() & set(COUNTERS), key=COUNTERS.index)
-
-
-def _change_source(at: Draw) -> Log:
-    """Another value, and nothing that follows from it is changed."""
-    place = at.place_of(at.rng.choice(FIRST))
-    return at.log.altered(place, value=_other_number(at.rng, at.log.record(place)["value"]))
 
 
 def _source_late(at: Draw) -> Log:
@@ -352,9 +330,9 @@ CHANGES: dict[str, tuple[int, Change]] = {
     "a record repeated with another value": (4, _repeat_other),
     "two records swapped": (4, _swap),
     "a record moved": (5, lambda at: at.log.moved(at.place(), at.rng.randrange(len(at.log)))),
-    "another value": (16, _set_value),
+    "another value": (16, lambda at: at.log.altered(p := at.place(), value=at.value(str(at.log[p].key)))),
     "all values of a key": (8, _set_all_values),
-    "a value that chooses rules": (4, _set_choice),
+    "a value that chooses rules": (4, lambda at: at.altered(at.rng.choice([*CHOICES]), CHOICES)),
     "other metadata": (5, lambda at: at.log.altered(at.place(), metadata=at.rng.choice(METADATA))),
     "an entry of metadata": (5, _set_entry),
     "another time": (4, lambda at: at.log.altered(at.place(), time_ms=at.rng.choice(TIMES))),
@@ -362,11 +340,11 @@ CHANGES: dict[str, tuple[int, Change]] = {
     "progress in another unit": (2, _rename_progress),
     "progress shifted": (3, _shift_progress),
     "a field dropped": (3, _drop_field),
-    "a field more": (1, _add_field),
+    "a field more": (1, lambda at: at.log.altered(at.place(), **{at.rng.choice(_FIELDS): at.rng.choice(NASTY)})),
     "a key renamed": (4, _rename),
     "the text of a line": (8, _change_text),
     "two lines joined": (2, _join_lines),
-    "a source alone": (4, _change_source),
+    "a source alone": (4, lambda at: at.altered(at.rng.choice(FIRST))),
     "a source late": (3, _source_late),
     "a source again": (3, _source_again),
     "an evaluation less": (3, _lose_evaluation),

@@ -12,7 +12,7 @@ import re
 import subprocess
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import chdir, redirect_stdout
 from functools import lru_cache
 from io import BytesIO, TextIOWrapper
@@ -25,7 +25,7 @@ import mlsub
 from mlsub.rules.load import benchmark as needs
 from mlsub.submission.report import EntryResult
 from tools.oracle.generate import Combination, combinations, usage_and_round
-from tools.oracle.log import Log, generated
+from tools.oracle.log import Line, Log, generated
 from tools.oracle.oracle import prepared
 from tools.oracle.packages import ORGANISATION, SYSTEM, empty_entry
 from tools.support.corpus import SHARED
@@ -81,14 +81,7 @@ def summarizer_of(round_id: str, history: Path) -> ModuleType:
 def crash_of(
     above: Path, round_id: str, descriptions: Sequence[dict[str, Any]], module: ModuleType = result_summarizer
 ) -> str | None:
-    """The exception that the summarizer ends in on systems without results, None for none.
-
-    Args:
-        above: an empty folder.
-        round_id: such as ``5.1`` or ``hpc-3.0``.
-        descriptions: one a system.
-        module: the summarizer.
-    """
+    """The exception that a summarizer ends in on systems of these descriptions without results, None for none."""
     usage, name = usage_and_round(round_id)
     organisation = above / "ACME"
     (organisation / "systems").mkdir(parents=True)
@@ -119,26 +112,25 @@ ODD_TIMES: tuple[Any, ...] = (
     *("1620000000000", "soon", "", None, True, [], {}, -1, 0, 0.5, -1e300, 1e18, 1e300, 10**400),
     *(float("inf"), float("-inf"), float("nan")),
 )
-ODD_FACTORS: tuple[bytes, ...] = (
-    *(b"", b"{", b"[]", b"{}", b"1.02", b"null", b'{"scaling_factor": null}', b'{"scaling_factor": "1.02"}'),
-    *(b'{"scaling_factor": 0}', b'{"scaling_factor": -1}', b'{"scaling_factor": NaN}', b'{"scaling_factor": Infinity}'),
-    *(b'{"scaling_factor": true}', b'{"scaling_factor": 1e308}', b'{"scaling_factor": [1]}', b'{"factor": 1.1}'),
-    *(b'\xff\xfe{"scaling_factor": 1.1}', b'\xef\xbb\xbf{"scaling_factor": 1.1}'),
-    b'{"scaling_factor": 1' + b"0" * 400 + b"}",
-)
 
+
+def _factors(*values: bytes) -> Iterator[bytes]:
+    return (b'{"scaling_factor": %b}' % value for value in values)
+
+
+ODD_FACTORS: tuple[bytes, ...] = (
+    *(b"", b"{", b"[]", b"{}", b"1.02", b"null"),
+    *_factors(b"null", b'"1.02"', b"0", b"-1", b"NaN", b"Infinity", b"true", b"1e308", b"[1]"),
+    *(b'{"factor": 1.1}', b'\xff\xfe{"scaling_factor": 1.1}', b'\xef\xbb\xbf{"scaling_factor": 1.1}'),
+    *_factors(b"1" + b"0" * 400),
+)
 USUAL_FACTORS: tuple[bytes, ...] = (
-    *(b'{"scaling_factor": 1.0}', b'{"scaling_factor": 1.0238}', b'{"scaling_factor": 2}', b'{"scaling_factor": 1e-3}'),
-    *(b'{"scaling_factor": 1.1, "by": "the committee"}', b'{"scaling_factor": 3, "scaling_factor": 1.000000001}'),
+    *_factors(b"1.0", b"1.0238", b"2", b"1e-3", b'1.1, "by": "the committee"', b'3, "scaling_factor": 1.000000001'),
 )
 
 
 class Score(NamedTuple):
-    """The official summarizer's answer.
-
-    Minutes, None for no score, and the exception that it ends in, if any; of weak scaling the instance scale and the
-    energy as well.
-    """
+    """The official summarizer's minutes, None for no score, or exception; of weak scaling its scale and energy."""
 
     minutes: float | None
     crash: str | None = None
@@ -147,11 +139,9 @@ class Score(NamedTuple):
 
 
 class Both(NamedTuple):
-    """An entry, in words, and what each side says of it.
+    """An entry, in words, and what each side says of it; ``endless`` if a time is infinite, or not a number.
 
-    ``rules`` are those of all findings of mlsub, ``rejecting``
-    those that reject for another reason than convergence, seeds or the number of runs. ``endless``: a time is infinite,
-    or not a number.
+    ``rules`` are those of all findings of mlsub, ``rejecting`` those that reject for another reason than _ABOUT_OTHERS.
     """
 
     what: str
@@ -197,40 +187,21 @@ KNOWN: dict[str, Callable[[Both], bool]] = {
 }
 
 
-def _alike(chance: random.Random, runs: int) -> list[float]:
-    return [chance.choice((10.0, 1e-3, 7.25, 0.1, 1e6))] * runs
-
-
 def _tied(chance: random.Random, runs: int) -> list[float]:
     times = [chance.choice((10, 11, 12.5, 0.1)) for _ in range(3)]
     return [chance.choice(times) for _ in range(runs)]
 
 
-def _near(chance: random.Random, runs: int) -> list[float]:
-    return [10 + chance.choice((0, 1, -1)) * chance.choice((1e-9, 1e-6, 2**-20)) for _ in range(runs)]
-
-
-def _far(chance: random.Random, runs: int) -> list[float]:
-    return [chance.choice((0.0, -5.0, 1e-9, 10.0, 1e9, 1e12)) for _ in range(runs)]
-
-
-def _any(chance: random.Random, runs: int) -> list[float]:
-    return [chance.uniform(0.1, 1000) for _ in range(runs)]
-
-
 #: How the minutes of an entry's runs lie.
 TIMES: dict[str, Callable[[random.Random, int], list[float]]] = {
-    "equal": _alike,
+    "equal": lambda chance, runs: [chance.choice((10.0, 1e-3, 7.25, 0.1, 1e6))] * runs,
     "tied": _tied,
-    "near each other": _near,
-    "far apart": _far,
-    "random": _any,
+    "near each other": lambda chance, runs: [
+        10 + chance.choice((0, 1, -1)) * chance.choice((1e-9, 1e-6, 2**-20)) for _ in range(runs)
+    ],
+    "far apart": lambda chance, runs: [chance.choice((0.0, -5.0, 1e-9, 10.0, 1e9, 1e12)) for _ in range(runs)],
+    "random": lambda chance, runs: [chance.uniform(0.1, 1000) for _ in range(runs)],
 }
-
-
-def _status(chance: random.Random, log: Log) -> Log:
-    place = chance.choice(log.places("run_stop"))
-    return log.altered(place, metadata={**log.metadata(place), "status": chance.choice(("aborted", None, "x", 1))})
 
 
 def _again(chance: random.Random, log: Log) -> Log:
@@ -238,11 +209,6 @@ def _again(chance: random.Random, log: Log) -> Log:
     time_ms = log.record(place)["time_ms"]
     again = log.like(place, time_ms=chance.choice((time_ms + 1, time_ms + MINUTE, 0)))
     return log.inserted(chance.choice((place, place + 1, len(log))), again)
-
-
-def _odd_time(chance: random.Random, log: Log) -> Log:
-    place = log.places(chance.choice(("run_start", "run_stop")))[0]
-    return log.altered(place, time_ms=chance.choice(ODD_TIMES))
 
 
 def _off_target(chance: random.Random, log: Log) -> Log:
@@ -259,20 +225,22 @@ def _another_scale(chance: random.Random, log: Log) -> Log:
     return log
 
 
-def _broken(chance: random.Random, log: Log) -> Log:
-    place = chance.randrange(len(log))
-    return log.replaced(place, log[place]._replace(text=log[place].text[:-5], record=None))
-
-
 #: What may be out of the usual in a log.
 DEFECTS: dict[str, Callable[[random.Random, Log], Log]] = {
-    "another status": _status,
+    "another status": lambda chance, log: log.altered(
+        p := chance.choice(log.places("run_stop")),
+        metadata={**log.metadata(p), "status": chance.choice(("aborted", None, "x", 1))},
+    ),
     "no run_stop": lambda chance, log: log.without("run_stop"),
     "no run_start": lambda chance, log: log.without("run_start"),
     "run_start or run_stop again": _again,
-    "an odd time": _odd_time,
+    "an odd time": lambda chance, log: log.altered(
+        log.first(chance.choice(("run_start", "run_stop"))), time_ms=chance.choice(ODD_TIMES)
+    ),
     "off its target": _off_target,
-    "a broken record": _broken,
+    "a broken record": lambda chance, log: log.replaced(
+        p := chance.randrange(len(log)), Line(log[p].text[:-5], None, log[p].old)
+    ),
     "another scale": _another_scale,
 }
 
