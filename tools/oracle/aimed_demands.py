@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mlsub.rules.constraints import Constraint, Stated
-from mlsub.rules.model import Entry, KeyRule, Reach
+from mlsub.rules.model import Entry, KeyRule
 from mlsub.rules.phrases import rule_id
 from tools.oracle.generate import Combination, ruleset
 from tools.oracle.log import Edit, Line, Log, generated, show
@@ -33,7 +33,7 @@ def demands(combination: Combination, file: Path) -> Iterator[Edit]:
     """At least one change for every demand of a combination, and for every rule on logs as files."""
     log = generated(combination)
     for rule in log.rules(combination).values():
-        for breaks in _GATHERED if rule.gathers is not None else _USED if log.places(rule.key) else _UNUSED:
+        for breaks in (_gathered,) if rule.gathers is not None else _USED if log.places(rule.key) else (_unused,):
             for aspect, words, changed in breaks(log, rule):
                 yield _aimed(rule.key, rule_id(rule.key, aspect), words, changed)
     for group in ruleset(combination).alternatives:
@@ -155,16 +155,13 @@ def _targets(log: Log, rule: KeyRule) -> Broken:
         for miss in (missing_by_far((reach,)), *_bad_values(reach.constraints)):
             if rule.value and not isinstance(miss, float):
                 continue  # What is no number breaks the demand on the value, and is reported as that.
-            measure = miss if reach.field is None else {**reaching(rule.reaches), reach.field: _number(miss, reach)}
+            missed = miss.get(reach.field, miss) if isinstance(miss, dict) else miss
+            measure = missed if reach.field is None else {**reaching(rule.reaches), reach.field: missed}
             changed = log.altered(log.places(rule.key), value=measure)
             yield "target", f"all {rule.key} with {show(measure)}", changed
         for other in ("text", None, [0.5]) if reach.field is None and not rule.value else ():
             changed = log.altered(log.first(rule.key), value=other)
             yield "target", f"the first {rule.key} with {show(other)}", changed
-
-
-def _number(miss: Any, reach: Reach) -> Any:
-    return miss[reach.field] if isinstance(miss, dict) and reach.field in miss else miss
 
 
 def _tensors(log: Log, rule: KeyRule) -> Broken:
@@ -215,8 +212,6 @@ def _gathered(log: Log, rule: KeyRule) -> Broken:
 
 Breaks = Callable[[Log, KeyRule], Broken]
 _USED: tuple[Breaks, ...] = (_counts, _values, _metadata, _order, _nested, _too_late, _targets, _tensors)
-_UNUSED: tuple[Breaks, ...] = (_unused,)
-_GATHERED: tuple[Breaks, ...] = (_gathered,)
 
 
 def _files(log: Log) -> Broken:

@@ -103,17 +103,13 @@ def _outlier(chance: random.Random, spread: Spread) -> list[float]:
     return found
 
 
-def _apart(chance: random.Random, spread: Spread) -> list[float]:
-    """At the limit, but some runs the least bit above or below."""
-    near = (0.0, 1e-9, -1e-9, 0.001, -0.001, 0.0005, -0.0005, 1.0, -1.0)
-    return [spread.limit + chance.choice(near) for _ in range(spread.runs)]
-
-
 def _drawn(chance: random.Random, spread: Spread) -> list[float]:
     centre = chance.choice((spread.limit, spread.mean, (spread.limit + spread.mean) / 2))
     return [chance.gauss(centre, spread.stdev) for _ in range(spread.runs)]
 
 
+#: How far apart runs lie that are a little apart.
+NEAR = (0.0, 1e-9, -1e-9, 0.001, -0.001, 0.0005, -0.0005, 1.0, -1.0)
 #: How the runs of an entry lie.
 SHAPES: dict[str, Callable[[random.Random, Spread], list[float]]] = {
     "at the limit": _exactly(lambda s: s.limit),
@@ -133,7 +129,7 @@ SHAPES: dict[str, Callable[[random.Random, Spread], list[float]]] = {
     "far above": _exactly(lambda s: s.mean * 10),
     "balanced": _balanced,
     "an outlier": _outlier,
-    "a little apart": _apart,
+    "a little apart": lambda chance, s: [s.limit + chance.choice(NEAR) for _ in range(s.runs)],
     "drawn": _drawn,
 }
 

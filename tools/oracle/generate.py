@@ -93,14 +93,8 @@ def combinations() -> list[Combination]:
         for division in DIVISIONS
         for benchmark in get_round(*usage_and_round(round_)).benchmarks
         if division == "closed" or (round_, benchmark) not in NO_OPEN
-        for choice in _choices(round_, benchmark, division)
+        for choice in (CHOICES.get(benchmark) if division == "closed" or round_ == "0.6" else None) or (None,)
     ]
-
-
-def _choices(round_: str, benchmark: str, division: str) -> tuple[str | None, ...]:
-    if benchmark in CHOICES and (division == "closed" or round_ == "0.6"):
-        return CHOICES[benchmark]
-    return (None,)
 
 
 def ruleset(combination: Combination) -> RuleSet:

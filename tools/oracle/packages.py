@@ -194,11 +194,8 @@ def _with_results(folder: str) -> list[str]:
     """To v1.0 a benchmark's folder without results was skipped, if its system has a description."""
     found = [child for child in Path(folder).iterdir() if child.is_dir()]
     described = (Path(folder).parents[1] / "systems" / f"{Path(folder).name}.json").is_file()
-    return [str(child) for child in found if not (described and child.name in _BENCHMARKS and _is_empty(child))]
-
-
-def _is_empty(folder: Path) -> bool:
-    return not any(folder.glob("result_*.txt"))
+    skipped = _BENCHMARKS if described else frozenset()
+    return [str(child) for child in found if child.name not in skipped or any(child.glob("result_*.txt"))]
 
 
 @contextmanager

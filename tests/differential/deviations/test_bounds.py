@@ -11,7 +11,7 @@ from tools.oracle.compare import judge_log
 from tools.oracle.entries import EntryCase, Place, tried
 from tools.oracle.generate import Combination
 from tools.oracle.log import generated
-from tools.oracle.packages import Package, accepted, build, log_of, official, ours, rejecting, speed_up
+from tools.oracle.packages import accepted, build, log_of, official, ours, rejecting, speed_up
 from tools.support.entry_logs import log_of as small_log
 
 RETINANET = Combination("5.1", "retinanet", "open", None)
@@ -44,18 +44,14 @@ def test_flags_in_a_large_file_do_not_count(tmp_path: Path) -> None:
     assert (accepted(ours(package)), official(package).accepted) == (False, True)
 
 
-def _with_seeds(package: Package, count: int) -> None:
-    for run, file in enumerate(package.logs):
-        log = log_of(package.combination, run)
-        more = [log.like(log.first("seed"), value=10_000 * (run + 1) + n) for n in range(count)]
-        file.write_bytes(log.inserted(len(log), *more).content())
-
-
 def test_more_seeds_than_can_be_compared_are_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a small bound in place of 20,000."""
     monkeypatch.setattr("mlsub.log.run.MAX_SEEDS", 3)
     package = build(tmp_path, RETINANET._replace(division="closed"))
-    _with_seeds(package, 20)
+    for run, file in enumerate(package.logs):
+        log = log_of(package.combination, run)
+        more = (log.like(log.first("seed"), value=10_000 * (run + 1) + n) for n in range(20))
+        file.write_bytes(log.inserted(len(log), *more).content())
     assert rejecting(ours(package)) == {"seed.too-many"}
     assert official(package).accepted
 

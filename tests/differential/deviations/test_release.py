@@ -183,11 +183,11 @@ EXPLAINED = {
 LARGEST = effort(500_000, 8_000_000)
 
 
-def _small(organisation: Path) -> bool:
-    return sum(log.stat().st_size for log in organisation.glob("results/**/result_*.txt")) <= LARGEST
-
-
-SMALL = [folder.parent for folder in sorted(CORPUS.glob("*/*/systems")) if _small(folder.parent)]
+SMALL = [
+    folder.parent
+    for folder in sorted(CORPUS.glob("*/*/systems"))
+    if sum(log.stat().st_size for log in folder.parent.glob("results/**/result_*.txt")) <= LARGEST
+]
 
 
 @pytest.mark.skipif(not present(), reason=ABSENT)
