@@ -12,8 +12,7 @@ from mlsub.convergence.reference import Point, points_of, reference_file
 from mlsub.rounds import get_round
 from mlsub.rules.load import benchmark as needs
 from tests.convergence import odd_logs
-from tools.oracle.entries import tried
-from tools.oracle.entry_cases import EntryCase, Place, places
+from tools.oracle.entries import EntryCase, Place, places, tried
 from tools.support.effort import effort
 
 #: From here on the installed code computes as that of the round's day.

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.oracle.summarizer import HISTORY, fetch_history
+from tools.oracle.scores import HISTORY, fetch_history
 from tools.support.once import once
 
 

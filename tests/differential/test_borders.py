@@ -14,20 +14,7 @@ from mlsub.rules.constraints import INTEGER_TOLERANCE, Constraint
 from tools.oracle import aimed
 from tools.oracle.compare import assert_alike, judge_log
 from tools.oracle.generate import Combination, combinations, rules_of
-from tools.oracle.log import (
-    Line,
-    Log,
-    Mutant,
-    altered,
-    content,
-    first_of,
-    generated,
-    places_of,
-    record_of,
-    replaced,
-    smallest,
-    without,
-)
+from tools.oracle.log import Line, Log, Mutant, generated, smallest
 from tools.oracle.random_changes import INIT_LIMITS
 from tools.oracle.values import item_step
 from tools.support.effort import LONG, effort
@@ -68,11 +55,11 @@ def _with_neighbours(value: float) -> Iterator[float]:
 def test_a_number_on_the_border_of_a_tolerance_gets_one_verdict(combination: Combination, tmp_path: Path):
     # Hundreds of tensors that may be missing only cost time.
     spare = {key for key, rule in rules_of(combination).items() if rule.tensors and "count" in rule.warn_only}
-    log = without(generated(combination), *spare)
+    log = generated(combination).without(*spare)
     mutants = [
-        Mutant(f"border: {rule.key} with {value!r}", content(altered(log, first_of(log, rule.key), value=value)))
+        Mutant(f"border: {rule.key} with {value!r}", log.altered(log.first(rule.key), value=value).content())
         for rule in rules_of(combination).values()
-        if places_of(log, rule.key)
+        if log.places(rule.key)
         for constraint in rule.value
         for value in _borders(constraint)
     ]
@@ -95,11 +82,11 @@ def test_a_value_that_stands_in_the_official_rules_gets_one_verdict(
 
 def _with_init_times(log: Log) -> Iterator[Mutant]:
     for limit in INIT_LIMITS:
-        at = record_of(log, first_of(log, "init_start"))["time_ms"] + limit
+        at = log.record(log.first("init_start"))["time_ms"] + limit
         in_seconds = (1000 * math.nextafter(at / 1000, towards) for towards in (-math.inf, math.inf))
         for time_ms in (at - 1, at, at + 1, math.nextafter(at, -math.inf), math.nextafter(at, math.inf), *in_seconds):
-            changed = altered(log, first_of(log, "init_stop"), time_ms=time_ms)
-            yield Mutant(f"init_stop at {time_ms!r}, {limit} ms after init_start or next to it", content(changed))
+            changed = log.altered(log.first("init_stop"), time_ms=time_ms)
+            yield Mutant(f"init_stop at {time_ms!r}, {limit} ms after init_start or next to it", changed.content())
 
 
 @pytest.mark.product
@@ -114,9 +101,9 @@ def test_a_time_of_v06_is_compared_in_seconds_to_the_last_bit(tmp_path: Path):
     """In milliseconds, or rounded to microseconds, this one would be just too late."""
     combination = Combination("0.6", "ssd", "closed", None)
     log = generated(combination)
-    stop = first_of(log, "init_stop")
-    just_in_time = math.nextafter(record_of(log, first_of(log, "init_start"))["time_ms"] / 1000 + 20 * 60, -math.inf)
+    stop = log.first("init_stop")
+    just_in_time = math.nextafter(log.record(log.first("init_start"))["time_ms"] / 1000 + 20 * 60, -math.inf)
     text = log[stop].text.replace(log[stop].text.split(" ")[1], repr(just_in_time), 1)
-    both = judge_log(replaced(log, stop, Line(text)), "0.6", tmp_path)
+    both = judge_log(log.replaced(stop, Line(text)), "0.6", tmp_path)
     assert both.theirs.compliant, both.describe()
     assert both.ours.compliant, both.describe()

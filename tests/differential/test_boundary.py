@@ -13,15 +13,13 @@ import pytest
 
 from tools.oracle import aimed, compare
 from tools.oracle.aimed_borders import bench, setter, turns_of
-from tools.oracle.asked import METADATA, TIME, VALUE, asked, literals, paths_in, stated_in
+from tools.oracle.asked import METADATA, TIME, VALUE, asked, literals, paths_in, stated_in, turns
 from tools.oracle.compare import assert_alike, disagrees, judge_both
-from tools.oracle.edges import turns
 from tools.oracle.generate import Combination
-from tools.oracle.log import Mutant, content, generated, raw, record_line, smallest
-from tools.oracle.phases import PHASES, Task, logs_of
-from tools.oracle.random_changes import Part, spliced
+from tools.oracle.log import Mutant, generated, raw, record_line, smallest
+from tools.oracle.phases import PHASES, Source, Task, generated_sources, logs_of
+from tools.oracle.random_changes import spliced
 from tools.oracle.random_text import SPLICES
-from tools.oracle.sources import Source, generated_sources
 from tools.support.effort import LONG, effort
 
 SEED = "ci-1"
@@ -64,11 +62,11 @@ def test_a_log_of_the_long_search_gets_one_verdict(phase: str, source: Source, f
 
 @pytest.mark.parametrize("combination", MATRIX, ids=str)
 def test_the_smallest_log_is_compliant_and_smaller(combination: Combination, file: Path) -> None:
-    small = content(smallest(combination))
+    small = smallest(combination).content()
     both = judge_both(Mutant("unchanged", small), combination.round, file)
     assert both.ours.compliant and both.theirs.compliant, both.describe()
     assert both.warning in ([], ["key.weights_initialization.tensors"])
-    assert len(small) < len(content(generated(combination)))
+    assert len(small) < len(generated(combination).content())
 
 
 @pytest.mark.parametrize(
@@ -92,7 +90,7 @@ def test_a_border_of_the_official_checker_decides_the_verdict(
             sides[question.key] = {}
             for place in turns_of(question, VALUE, question.constants()):
                 changed = setter(at, question.key, VALUE, place, "every")(at.log)
-                both = judge_both(Mutant(f"{question.key} {place!r}", content(changed)), combination.round, file)
+                both = judge_both(Mutant(f"{question.key} {place!r}", changed.content()), combination.round, file)
                 assert not disagrees(both), both.describe()
                 sides[question.key][place] = both.theirs.compliant
     neighbours = [
@@ -122,7 +120,7 @@ def test_the_search_finds_a_rule_that_is_not_the_official_one(
     """With rules of another round, which differ slightly: an oracle that cannot fail would find nothing."""
     monkeypatch.setattr(compare, "usage_and_round", lambda _: ("training", judged_as))
     log = smallest(combination)
-    assert not disagrees(judge_both(Mutant("unchanged", content(log)), combination.round, file))
+    assert not disagrees(judge_both(Mutant("unchanged", log.content()), combination.round, file))
     edits = [edit for edit in aimed.in_order("borders", combination, SEED, file) if edit.key == key]
     made = (aimed.mutant(log, [edit], "x") for edit in edits)
     assert any(disagrees(judge_both(found, combination.round, file)) for found in made if found is not None)
@@ -130,7 +128,7 @@ def test_the_search_finds_a_rule_that_is_not_the_official_one(
 
 def test_the_checker_is_asked_every_expression_with_its_state(file: Path) -> None:
     combination = Combination("6.1", "dlrmv4", "closed", None)
-    file.write_bytes(content(smallest(combination)))
+    file.write_bytes(smallest(combination).content())
     questions, configs = asked(file, "6.1")
     assert configs[-1] == "training_6.1.0/closed_dlrmv4.yaml"
     sparse = [question for question in questions if question.key == "opt_sparse_base_learning_rate"]
@@ -182,12 +180,10 @@ def test_a_raw_value_stands_unquoted_in_its_line() -> None:
     assert json.loads(text[9:])["value"] == float("inf")
 
 
-def _parts() -> Iterator[Part]:
+def _parts() -> Iterator[Mutant]:
     for letter in "ab":
-        lines = [
-            f':::MLLOG {{"key": "{key}", "from": "{letter}"}}\n' for key in ("init_start", "run_start", "run_stop")
-        ]
-        yield Part(letter, "".join(lines).encode())
+        lines = (f':::MLLOG {{"key": "{k}", "from": "{letter}"}}\n' for k in ("init_start", "run_start", "run_stop"))
+        yield Mutant(letter, "".join(lines).encode())
 
 
 @pytest.mark.parametrize("splice", SPLICES)

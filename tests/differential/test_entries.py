@@ -11,8 +11,7 @@ import pytest
 
 from mlsub.convergence import verdict
 from mlsub.convergence.statistics import mean_of
-from tools.oracle.entries import KNOWN, Both, drawn, tried
-from tools.oracle.entry_cases import SHAPES, EntryCase, Place, entry_case, places
+from tools.oracle.entries import KNOWN, SHAPES, Both, EntryCase, Place, entry_case, places, tried
 from tools.oracle.official_rcp import DAYS, official_test, runs_agree
 from tools.oracle.shared import ABSENT, folder, has_entries, present, recorded_entries
 from tools.support.effort import effort
@@ -31,7 +30,7 @@ def _problem(number: int, above: Path) -> str | None:
     """What is wrong with a try; each has a folder of its own, as reference data is read once a path."""
     scratch = above / str(number)
     scratch.mkdir()
-    return drawn(SEED, number, scratch).problem
+    return tried(entry_case(SEED, number, scratch), scratch).problem
 
 
 def test_entries_about_the_limit_get_one_verdict(tmp_path: Path) -> None:

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from mlsub.findings import Finding
-from tools.oracle.compare import Both, judge_both
+from tools.oracle.compare import Both, judge_log
 from tools.oracle.generate import Combination, combinations
-from tools.oracle.log import Log, Mutant, content, generated, places_of
+from tools.oracle.log import Line, Log, generated
 from tools.support.effort import effort
 
 _OFFICIAL = re.compile(r"Required \S+ occurrence of '([^']+)' but found 0")
@@ -36,13 +36,8 @@ def official(both: Both) -> set[str]:
     return {key for text in both.theirs.messages for key in _OFFICIAL.findall(text)}
 
 
-def without(log: Log, *keys: str) -> Log:
-    return [line for line in log if line.key not in keys]
-
-
 def broken(log: Log, place: int) -> Log:
-    line = log[place]
-    return [*log[:place], line._replace(text=line.text[: len(line.text) * 2 // 3], record=None), *log[place + 1 :]]
+    return log.replaced(place, Line(log[place].text[: len(log[place].text) * 2 // 3], None, log[place].old))
 
 
 @pytest.mark.product
@@ -50,8 +45,8 @@ def broken(log: Log, place: int) -> Log:
     "combination", [c for c in combinations() if c.benchmark in ("resnet", "bert", "oc20")], ids=str
 )
 def test_a_log_that_names_neither_division_nor_benchmark(combination: Combination, tmp_path: Path) -> None:
-    log = without(generated(combination), "submission_division", "submission_benchmark")
-    both = judge_both(Mutant("unnamed", content(log)), combination.round, tmp_path / "log.txt")
+    log = generated(combination).without("submission_division", "submission_benchmark")
+    both = judge_log(log, combination.round, tmp_path)
     expected = {"submission_division", "submission_benchmark"}
     # From v1.0 on the files of a division ask for the benchmark, and without a division there are none.
     assert official(both) == (expected if combination.round in ("0.6", "0.7") else {"submission_division"})
@@ -64,11 +59,11 @@ def test_missing_keys_beside_a_broken_record_are_named(combination: Combination,
     chance = random.Random(f"{SEED} {combination}")
     log = generated(combination)
     for _ in range(TRIES):
-        gone = chance.sample(sorted({line.key for line in log if line.key}), 2)
-        rest = without(log, *gone)
-        rest = rest[: chance.choice((len(rest), len(rest), chance.randrange(1, len(rest))))]
+        gone = chance.sample(sorted(log.distinct_keys()), 2)
+        rest = log.without(*gone)
+        rest = Log(rest[: chance.choice((len(rest), len(rest), chance.randrange(1, len(rest))))])
         place = chance.choice((len(rest) - 1, len(rest) - 1, chance.randrange(len(rest))))
-        both = judge_both(Mutant(f"{gone}", content(broken(rest, place))), combination.round, tmp_path / "log.txt")
+        both = judge_log(broken(rest, place), combination.round, tmp_path, f"{gone}")
         # The broken record has a finding of its own.
         # Nor has a key that is made of the records of another one, which is missing.
         assert official(both) - {rest[place].key, "aggregated_eval_accuracy"} <= named(both.ours.findings), (
@@ -78,16 +73,16 @@ def test_missing_keys_beside_a_broken_record_are_named(combination: Combination,
 
 def test_a_log_that_ends_in_a_broken_run_stop_lacks_nothing_behind_it(tmp_path: Path) -> None:
     combination = Combination("3.0", "resnet", "open", None)
-    log = without(generated(combination), "submission_org")
-    log = broken(log, places_of(log, "run_stop")[0])
-    both = judge_both(Mutant("run_stop", content(log)), combination.round, tmp_path / "log.txt")
+    log = generated(combination).without("submission_org")
+    log = broken(log, log.first("run_stop"))
+    both = judge_log(log, combination.round, tmp_path)
     assert both.rejecting == ["log.record-undecodable", "key.submission_org.count"]
 
 
 def test_a_log_that_was_cut_has_one_finding_that_names_what_is_missing(tmp_path: Path) -> None:
     combination = Combination("3.0", "resnet", "open", None)
-    log = without(generated(combination), "submission_org")
-    place = places_of(log, "run_start")[0]
-    both = judge_both(Mutant("cut", content(broken(log[: place + 1], place))), combination.round, tmp_path / "log.txt")
+    log = generated(combination).without("submission_org")
+    place = log.first("run_start")
+    both = judge_log(broken(Log(log[: place + 1]), place), combination.round, tmp_path)
     assert both.rejecting == ["log.record-undecodable"]
     assert {"submission_org", "eval_accuracy", "run_stop"} <= named(both.ours.findings)

@@ -9,10 +9,9 @@ import pytest
 import yaml
 
 from tools.oracle.generate import ROUNDS, Combination, combinations, usage_and_round
-from tools.oracle.log import content, generated
-from tools.oracle.oracle import DAY_DIFFERS, OFFICIAL, official
+from tools.oracle.log import generated
+from tools.oracle.oracle import DAY_DIFFERS, OFFICIAL, cut, official
 from tools.oracle.random_changes import mutants
-from tools.oracle.shortcuts import cut
 
 #: One combination a round: enough, for the shortcuts do not depend on the rules.
 ONE_EACH = [next(c for c in combinations() if c.round == round_) for round_ in ROUNDS]
@@ -41,7 +40,7 @@ def test_a_line_is_cut_as_the_parsers_cut_it(line: str, token: str):
 
 def test_the_oracle_forgets_what_a_crash_leaves_behind(tmp_path: Path):
     combination = Combination("1.0", "bert", "closed", None)
-    good, bad = content(generated(combination)), content(generated(combination)).replace(b'"bert"', b'"BERT"')
+    good, bad = generated(combination).content(), generated(combination).content().replace(b'"bert"', b'"BERT"')
     file = tmp_path / "log.txt"
     file.write_bytes(bad)
     assert not official(file, "1.0").compliant

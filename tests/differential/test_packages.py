@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from mlsub.rules.catalogue import catalogue
-from tools.oracle.faults import FAULTS
+from tools.oracle.compare import assert_none
+from tools.oracle.faults import FAULTS, STRICTER, tried
 from tools.oracle.generate import Combination
-from tools.oracle.package_search import STRICTER, tried
 from tools.oracle.packages import Package, accepted, build, official, ours, package_combinations, rejecting
 from tools.support.effort import effort
 
@@ -30,13 +30,11 @@ def test_a_package_without_faults_is_accepted_by_both(combination: Combination, 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_each_fault_gets_one_verdict(fault: str, tmp_path: Path) -> None:
-    problems = [tried(SEED, number, tmp_path / str(number), fault).problem for number in range(EACH)]
-    assert [problem for problem in problems if problem] == []
+    assert_none(tried(SEED, number, tmp_path / str(number), fault).problem for number in range(EACH))
 
 
 def test_faults_together_get_one_verdict(tmp_path: Path) -> None:
-    problems = [tried(SEED, number, tmp_path / str(number)).problem for number in range(TOGETHER)]
-    assert [problem for problem in problems if problem] == []
+    assert_none(tried(SEED, number, tmp_path / str(number)).problem for number in range(TOGETHER))
 
 
 def test_every_rule_that_is_stricter_exists() -> None:

@@ -12,8 +12,9 @@ from mlsub.convergence.curves import plan_of
 from mlsub.judge import scoring as judged
 from mlsub.rounds import get_round
 from mlsub.score.scaled import olympic_mean
+from tools.oracle.compare import assert_none
 from tools.oracle.generate import Combination
-from tools.oracle.log import Log, altered, content, first_of, generated, like, without
+from tools.oracle.log import Log, generated
 from tools.oracle.packages import CLOSED, build, empty_entry, ours, runs_of
 from tools.oracle.scores import Both, compared, lasting, tried
 from tools.support.effort import effort
@@ -27,8 +28,7 @@ NODES, PER_NODE = "number_of_nodes", "accelerators_per_node"
 
 
 def test_odd_entries_get_one_score(tmp_path: Path) -> None:
-    problems = [tried(SEED, 7 * number, tmp_path / str(number)).problem for number in range(SCORES)]
-    assert [problem for problem in problems if problem] == []
+    assert_none(tried(SEED, 7 * number, tmp_path / str(number)).problem for number in range(SCORES))
 
 
 def test_a_mean_that_is_off_by_1e_7_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -37,15 +37,14 @@ def test_a_mean_that_is_off_by_1e_7_is_found(tmp_path: Path, monkeypatch: pytest
         return None if mean is None else mean * (1 + 1e-7)
 
     monkeypatch.setattr(judged, "olympic_mean", off)
-    problems = [tried(SEED, number, tmp_path / str(number)).problem for number in range(10)]
-    assert any(problems)
+    assert any(tried(SEED, number, tmp_path / str(number)).problem for number in range(10))
 
 
 def entry_of(combination: Combination, above: Path, factor: bytes | None = None, *, weak: bool = False) -> Path:
     """An entry of runs that take 10, 11, 12, ... minutes."""
     folder = empty_entry(above, combination, weak=weak)
     for run in range(runs_of(combination)):
-        (folder / f"result_{run}.txt").write_bytes(content(lasting(generated(combination), 10 + run)))
+        (folder / f"result_{run}.txt").write_bytes(lasting(generated(combination), 10 + run).content())
     if factor is not None:
         (folder / "scaling.json").write_bytes(factor)
     return folder
@@ -68,14 +67,14 @@ def test_weak_scaling_is_not_scaled(combination: Combination, weak: bool, minute
 def test_a_start_at_infinity_is_the_fastest_run_there_and_the_slowest_here(tmp_path: Path) -> None:
     folder = entry_of(RESNET, tmp_path)
     log = generated(RESNET)
-    (folder / "result_4.txt").write_bytes(content(altered(log, first_of(log, "run_start"), time_ms=float("inf"))))
+    (folder / "result_4.txt").write_bytes(log.altered(log.first("run_start"), time_ms=float("inf")).content())
     both = compared("by hand", folder, RESNET, weak=False)
     assert (both.theirs.minutes, both.ours.score.published, both.problem) == (11.0, 12.0, None)
 
 
 def _scaled(log: Log, *stated: tuple[str, Any]) -> Log:
     """The log with records of its scale at the beginning; Open logs need none."""
-    return [*(like(log, 0, key=key, value=value) for key, value in stated), *without(log, NODES, PER_NODE)]
+    return log.without(NODES, PER_NODE).inserted(0, *(log.like(0, key=key, value=value) for key, value in stated))
 
 
 def weak_of(above: Path, *scales: tuple[tuple[str, Any], ...]) -> Path:
@@ -83,7 +82,7 @@ def weak_of(above: Path, *scales: tuple[tuple[str, Any], ...]) -> Path:
     folder = entry_of(OC20, above, weak=True)
     for run, file in enumerate(sorted(folder.glob("result_*.txt"))):
         stated = scales[min(run, len(scales) - 1)]
-        file.write_bytes(content(_scaled(lasting(generated(OC20), 10 + run), *stated)))
+        file.write_bytes(_scaled(lasting(generated(OC20), 10 + run), *stated).content())
     return folder
 
 
@@ -131,7 +130,7 @@ def test_a_run_without_a_scale_is_a_model_all_the_same(tmp_path: Path) -> None:
 def test_a_noncompliant_run_has_no_scale(tmp_path: Path) -> None:
     folder = weak_of(tmp_path, ((NODES, 4), (PER_NODE, 8)))
     odd = _scaled(lasting(generated(OC20), 90), (NODES, 64), (PER_NODE, 8))
-    (folder / "result_99.txt").write_bytes(content(without(odd, "run_start")))
+    (folder / "result_99.txt").write_bytes(odd.without("run_start").content())
     both = compared("by hand", folder, OC20, weak=True)
     assert (both.ours.score.instance_scale, both.theirs.scale, both.problem) == (32, 32, None)
     assert both.ours.score.published == both.theirs.minutes == 14.0

@@ -12,7 +12,7 @@ import pytest
 from mlsub.rounds import get_round, known_rounds, usages
 from mlsub.systems.description import SystemDescription, read_description
 from tools.oracle.generate import usage_and_round
-from tools.oracle.summarizer import RELEASES, crash_of, summarizer_of
+from tools.oracle.scores import RELEASES, crash_of, summarizer_of
 from tools.support.effort import effort
 from tools.support.make_tree import make_description
 from tools.support.sample import rows

@@ -9,7 +9,7 @@ import pytest
 
 from tools.oracle.compare import disagrees, judge_both
 from tools.oracle.generate import Combination, combinations, rules_of
-from tools.oracle.log import Mutant, altered, content, generated, places_of
+from tools.oracle.log import Mutant, generated
 
 KEY = "weights_initialization"
 ODD: tuple[Any, ...] = ([], ["a"], {}, {"name": "a"}, [["a"]])
@@ -24,10 +24,10 @@ def _asked() -> list[Combination]:
 @pytest.mark.parametrize("combination", _asked(), ids=str)
 def test_a_tensor_of_any_kind_is_judged_as_officially(combination: Combination, tmp_path: Path):
     log = generated(combination)
-    places = places_of(log, KEY)
+    places = log.places(KEY)
     for place in (places[0], places[-1]):
         for tensor in (*ODD, *PLAIN):
-            mutant = Mutant(f"{tensor!r} as tensor", content(altered(log, place, metadata={"tensor": tensor})))
+            mutant = Mutant(f"{tensor!r} as tensor", log.altered(place, metadata={"tensor": tensor}).content())
             both = judge_both(mutant, combination.round, tmp_path / "log.txt")
             assert not disagrees(both), both.describe()
             assert not (both.ours.compliant and isinstance(tensor, (list, dict))), both.describe()

@@ -9,7 +9,7 @@ import pytest
 
 from tools.oracle.compare import disagrees, judge_log
 from tools.oracle.generate import Combination, line_of
-from tools.oracle.log import Line, Log, first_of, generated, record_of, replaced
+from tools.oracle.log import Line, Log, generated
 
 ORGANISATION = "Soci\u00e9t\u00e9"
 
@@ -26,9 +26,9 @@ def _written(record: dict[str, object], how: str) -> Line:
 @pytest.mark.parametrize("first", ["escaped", "utf-8", "latin-1"])
 def test_a_name_logged_twice_is_the_same_for_both_or_for_none(first: str, second: str, tmp_path: Path):
     log = generated(Combination("1.0", "bert", "closed", None))
-    place = first_of(log, "submission_org")
-    record = {**record_of(log, place), "value": ORGANISATION}
-    _agree(replaced(log, place, _written(record, first), _written(record, second)), tmp_path)
+    place = log.first("submission_org")
+    record = {**log.record(place), "value": ORGANISATION}
+    _agree(log.replaced(place, _written(record, first), _written(record, second)), tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -38,8 +38,8 @@ def test_a_name_logged_twice_is_the_same_for_both_or_for_none(first: str, second
 )
 def test_a_text_has_one_length_for_both(value: str, how: str, tmp_path: Path):
     log = generated(Combination("1.0", "maskrcnn", "closed", None))
-    place = first_of(log, "opt_learning_rate_decay_steps")
-    _agree(replaced(log, place, _written({**record_of(log, place), "value": value}, how)), tmp_path)
+    place = log.first("opt_learning_rate_decay_steps")
+    _agree(log.replaced(place, _written({**log.record(place), "value": value}, how)), tmp_path)
 
 
 def _agree(log: Log, folder: Path) -> None:

@@ -24,7 +24,7 @@ from mlsub.log.events import Tally
 from mlsub.log.reading import Crash
 from mlsub.submission.report import Report
 from tests.judge.test_package_rounds import make_round, rejecting
-from tools.oracle.log import Line, Log, content, first_of, inserted, places_of, record_line
+from tools.oracle.log import Line, Log, record_line
 
 Edit = Callable[[Log], Log]
 
@@ -35,21 +35,21 @@ def new(key: str, value: Any = None, **metadata: Any) -> Line:
 
 
 def before(key: str, *lines: Line) -> Edit:
-    return lambda log: inserted(log, first_of(log, key), *lines)
+    return lambda log: log.inserted(log.first(key), *lines)
 
 
 def behind(key: str, *lines: Line) -> Edit:
-    return lambda log: inserted(log, places_of(log, key)[-1] + 1, *lines)
+    return lambda log: log.inserted(log.places(key)[-1] + 1, *lines)
 
 
 def without(key: str) -> Edit:
-    return lambda log: [line for line in log if line.key != key]
+    return lambda log: log.without(key)
 
 
 def changed(key: str, metadata: Any = None, **fields: Any) -> Edit:
     """Other fields in every record of a key, and other metadata where it is given."""
     fields |= {} if metadata is None else {"metadata": metadata}
-    return lambda log: [record_line({**(line.record or {}), **fields}) if line.key == key else line for line in log]
+    return lambda log: log.altered(log.places(key), **fields)
 
 
 def told(key: str, **metadata: Any) -> Edit:
@@ -59,7 +59,7 @@ def told(key: str, **metadata: Any) -> Edit:
         record = line.record or {}
         return record_line({**record, "metadata": {**record["metadata"], **metadata}}) if line.key == key else line
 
-    return lambda log: list(map(more, log))
+    return lambda log: Log(map(more, log))
 
 
 def late_name(log: Log) -> Log:
@@ -68,7 +68,7 @@ def late_name(log: Log) -> Log:
 
 
 def nameless_till_late(log: Log) -> Log:
-    name = log[first_of(log, "submission_benchmark")]
+    name = log[log.first("submission_benchmark")]
     return behind("eval_accuracy", name)(without("submission_benchmark")(log))
 
 
@@ -78,7 +78,7 @@ def both(first: Edit, second: Edit) -> Edit:
 
 def parsed(file: Path) -> Log:
     lines = file.read_text().splitlines()
-    return [record_line(json.loads(line.partition(":::MLLOG ")[2])) for line in lines]
+    return Log(record_line(json.loads(line.partition(":::MLLOG ")[2])) for line in lines)
 
 
 def make(folder: Path, round_id: str, benchmark: str, edits: dict[int, Edit], **more: Any) -> Path:
@@ -88,7 +88,7 @@ def make(folder: Path, round_id: str, benchmark: str, edits: dict[int, Edit], **
     for run, file in enumerate(logs):
         edit = edits.get(run, edits.get(-1))
         if edit is not None:
-            file.write_bytes(content(edit(parsed(file))))
+            file.write_bytes(edit(parsed(file)).content())
     return tree
 
 
@@ -123,7 +123,7 @@ EARLY = [new("eval_accuracy", 0.1, epoch_num=1, samples_count=1) for _ in range(
 RETINANET, SIZE = "retinanet", "global_batch_size"
 #: Benchmark, the changes by run, what the installed package checker says, the rules that reject; all of v5.1.
 CASES: dict[str, tuple[str, dict[int, Edit], str, set[str]]] = {
-    "600 keys of configuration before the rest": (RETINANET, {-1: lambda log: [*KEYS, *log]}, "accepted", set()),
+    "600 keys of configuration before the rest": (RETINANET, {-1: lambda log: Log([*KEYS, *log])}, "accepted", set()),
     "10,001 evaluations before the last": (RETINANET, {-1: before("eval_accuracy", *EARLY)}, "accepted", set()),
     "a second batch size": ("flux1", {-1: behind(SIZE, new(SIZE, 8192))}, "rejected", {"rcp.missing"}),
     "a key that holds the name of the batch size": (
@@ -251,7 +251,7 @@ def test_to_v21_a_run_that_stops_twice_counts_twice(tmp_path: Path) -> None:
         return told("eval_accuracy", epoch_num=39)(log)
 
     def twice(log: Log) -> Log:
-        return behind("run_stop", log[places_of(log, "run_stop")[-1]])(log)
+        return behind("run_stop", log[log.places("run_stop")[-1]])(log)
 
     plain = checked(make(tmp_path / "plain", "2.0", "resnet", {0: fast, 1: fast}, choice="lars")).entries[0].rcp
     doubled = checked(

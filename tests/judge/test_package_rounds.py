@@ -19,7 +19,7 @@ from mlsub.rules.load import benchmark as needs
 from mlsub.submission.find import Target, find
 from mlsub.submission.report import Report
 from tools.oracle.generate import Combination
-from tools.oracle.log import Line, Log, content, generated, record_line
+from tools.oracle.log import Line, Log, generated, record_line
 from tools.support.make_tree import make_description
 
 SYSTEM = "rack1"
@@ -98,7 +98,7 @@ def make_round(
     log = _slow(generated(Combination(round_id, benchmark, division, choice)), usage, name, benchmark)
     for run in range(needs(usage, name, benchmark).runs if runs is None else runs):
         own = _seeded(log, run) if seeds(run) else [line for line in log if line.key != "seed"]
-        (entry / f"result_{run}.txt").write_bytes(content(own))
+        (entry / f"result_{run}.txt").write_bytes(Log(own).content())
     return organisation
 
 

@@ -14,7 +14,7 @@ from mlsub.review.run import audit_run
 from mlsub.rounds import get_round, known_rounds
 from tests.review.folding import fold
 from tools.oracle.generate import Combination
-from tools.oracle.log import altered, content, generated, places_of
+from tools.oracle.log import generated
 from tools.oracle.oracle import official
 from tools.support.judging import report_on
 
@@ -86,12 +86,12 @@ def test_runs_of_extreme_values_are_reviewed(usage: str, round_: str) -> None:
 def test_an_open_log_with_extreme_values_is_compliant_as_it_officially_is(values: dict[str, Any], tmp_path: Path):
     log = generated(Combination("4.1", "ssd", "open", None))
     for key, value in values.items():
-        places = places_of(log, key)
-        like = places[0] if places else places_of(log, "submission_org")[0]
-        line = altered(log, like, key=key, value=value)[like]
-        log = [*log[:like], line, *log[like + 1 :]] if places else [*log[: like + 1], line, *log[like + 1 :]]
+        places = log.places(key)
+        like = places[0] if places else log.places("submission_org")[0]
+        line = log.like(like, key=key, value=value)
+        log = log.replaced(like, line) if places else log.inserted(like + 1, line)
     file = tmp_path / "result_0.txt"
-    file.write_bytes(content(log))
+    file.write_bytes(log.content())
     report = report_on(file, "training", "4.1")
     assert official(file, "4.1").compliant
     assert report.compliant

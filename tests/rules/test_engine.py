@@ -18,7 +18,7 @@ from mlsub.rounds import get_round
 from mlsub.rules import load
 from mlsub.rules.engine import plan_for
 from tools.oracle.generate import Combination
-from tools.oracle.log import content, generated, keys_of
+from tools.oracle.log import Log, generated
 
 ROUND = "4.0"
 RESNET = Combination(ROUND, "resnet", "closed", "sgd")
@@ -88,10 +88,10 @@ class Asked:
 def test_a_log_that_names_itself_soon_is_asked_for_each_key_once() -> None:
     asked, lines = Asked(), generated(RESNET)
     judge = LogJudge("log", get_round("training", ROUND), [asked])
-    judge.feed(content([*lines[5:], *lines[:5]]))
+    judge.feed(Log([*lines[5:], *lines[:5]]).content())
     judge.close()
-    assert {"submission_division", "submission_benchmark"} <= set(keys_of(lines[:5]))
-    assert sorted(map(str, asked.keys)) == sorted(set(keys_of(lines)))
+    assert {"submission_division", "submission_benchmark"} <= {line.key for line in lines[:5]}
+    assert sorted(map(str, asked.keys)) == sorted(lines.distinct_keys())
     assert judge.report().benchmark == "resnet"
 
 

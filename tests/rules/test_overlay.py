@@ -12,7 +12,7 @@ from mlsub.rounds import get_round
 from mlsub.rules.load import benchmark, rules_for
 from mlsub.rules.overlay import check_overlay
 from tools.oracle.generate import Combination
-from tools.oracle.log import content, generated, record_line
+from tools.oracle.log import generated
 from tools.support.make_tree import make_description, make_tree
 from tools.support.runner import run
 
@@ -70,18 +70,13 @@ def _tree_of_the_round_to_come(folder: Path) -> Path:
     description = make_description("closed", system_name="rack1", status="Preview")
     (organisation / "systems" / "rack1.json").write_text(json.dumps(description))
     log = generated(Combination("6.1", "dlrmv4", "closed", None))
-    own = {"submission_benchmark": "newthing", "global_batch_size": 64}
-    lines = [
-        record_line({**line.record, "value": own.get(str(line.key), line.record["value"])})
-        for line in log
-        if line.record is not None
-    ]
-    first = log[0].record or {}
+    for key, value in (("submission_benchmark", "newthing"), ("global_batch_size", 64)):
+        log = log.altered(log.places(key), value=value)
     for key, value in (("power_cap_watts", 700), ("seed", 1)):
-        lines.insert(8, record_line({**first, "key": key, "value": value}))
+        log = log.inserted(8, log.like(0, key=key, value=value))
     for number in range(3):
         own_seed = b'"value": %d,' % (number + 1)
-        (entry / f"result_{number}.txt").write_bytes(content(lines).replace(b'"value": 1,', own_seed))
+        (entry / f"result_{number}.txt").write_bytes(log.content().replace(b'"value": 1,', own_seed))
     return organisation
 
 

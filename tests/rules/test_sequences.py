@@ -8,7 +8,7 @@ import pytest
 
 from mlsub.findings import Finding
 from tools.oracle.generate import Combination, usage_and_round
-from tools.oracle.log import Log, content, generated, places_of, record_line
+from tools.oracle.log import Log, generated
 from tools.support.judging import report_on
 
 OLD = Combination("0.6", "ssd", "closed", None)
@@ -17,16 +17,14 @@ PAIRED = Combination("5.0", "stable_diffusion", "closed", None)
 
 def _errors(log: Log, combination: Combination, folder: Path) -> list[Finding]:
     file = folder / "result_0.txt"
-    file.write_bytes(content(log))
+    file.write_bytes(log.content())
     report = report_on(file, *usage_and_round(combination.round))
     return [finding for finding in report.findings if finding.rejects]
 
 
 def _with(log: Log, key: str, place: int, **metadata: object) -> Log:
-    at = places_of(log, key)[place]
-    record = log[at].record or {}
-    line = record_line({**record, "metadata": {**record["metadata"], **metadata}}, old=log[at].old)
-    return [*log[:at], line, *log[at + 1 :]]
+    at = log.places(key)[place]
+    return log.altered(at, metadata={**log.metadata(at), **metadata})
 
 
 @pytest.mark.parametrize(
@@ -46,23 +44,23 @@ def test_a_break_of_the_sequence_is_told_once_at_its_line(
     log = _with(generated(OLD), key, -1, **metadata)
     (found,) = _errors(log, OLD, tmp_path)
     assert (found.rule, found.expected, found.actual) == (f"key.{key}.nesting", expected, actual)
-    assert found.line == places_of(log, key)[-1] + 1
+    assert found.line == log.places(key)[-1] + 1
 
 
 def test_an_evaluation_before_the_last_one_was_printed(tmp_path: Path) -> None:
     log = generated(Combination("0.6", "minigo", "closed", None))
-    at = places_of(log, "eval_accuracy")[0]
-    (found,) = _errors([*log[:at], *log[at + 1 :]], OLD, tmp_path)
+    at = log.places("eval_accuracy")[0]
+    (found,) = _errors(log.replaced(at), OLD, tmp_path)
     assert found.rule == "key.eval_start.nesting"
     assert found.actual == "that evaluation logged none"
 
 
 def test_measures_are_put_together_by_step_whatever_lies_between(tmp_path: Path) -> None:
     log = generated(PAIRED)
-    places = places_of(log, "eval_accuracy")
+    places = log.places("eval_accuracy")
     pairs = [log[place] for place in places]
     rest = [line for line in log if line.key != "eval_accuracy"]
-    shuffled = [*rest[:-1], *reversed(pairs), rest[-1]]
+    shuffled = Log([*rest[:-1], *reversed(pairs), rest[-1]])
     assert _errors(shuffled, PAIRED, tmp_path) == []
 
 
@@ -82,13 +80,10 @@ def test_a_measure_without_its_partner_rejects(metadata: dict[str, object], rule
 def _late(round_name: str, minutes: float, folder: Path) -> list[str | None]:
     """The remedies of a gpt3 log whose initialisation took so long."""
     log = generated(Combination(round_name, "gpt3", "closed", None))
-    start = (log[places_of(log, "init_start")[0]].record or {})["time_ms"]
-    place = places_of(log, "init_stop")[0]
-    log[place] = record_line({**(log[place].record or {}), "time_ms": start + minutes * 60_000})
-    file = folder / "result_0.txt"
-    file.write_bytes(content(log))
-    report = report_on(file, "training", round_name)
-    return [finding.fix for finding in report.findings if finding.rule == "key.init_stop.time"]
+    start = log.record(log.first("init_start"))["time_ms"]
+    log = log.altered(log.first("init_stop"), time_ms=start + minutes * 60_000)
+    found = _errors(log, Combination(round_name, "gpt3", "closed", None), folder)
+    return [finding.fix for finding in found if finding.rule == "key.init_stop.time"]
 
 
 def test_gpt3_of_v30_is_told_that_the_written_rules_give_more_time(tmp_path: Path) -> None:

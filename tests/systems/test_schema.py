@@ -18,8 +18,8 @@ from mlsub.rounds import Round, get_round, known_rounds, usages
 from mlsub.systems.description import read_description
 from mlsub.systems.fields import fields
 from mlsub.systems.schema import schema_of
+from tools.oracle.scores import crash_of
 from tools.oracle.shared import ABSENT, CORPUS, present
-from tools.oracle.summarizer import crash_of
 from tools.support.make_tree import make_description
 
 ROUNDS = [(usage, name) for usage in usages() for name in known_rounds(usage)]

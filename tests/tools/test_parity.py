@@ -10,8 +10,7 @@ import pytest
 from tools.campaigns import parity
 from tools.oracle import compare
 from tools.oracle.generate import Combination
-from tools.oracle.phases import PHASES, Task
-from tools.oracle.sources import Source
+from tools.oracle.phases import PHASES, Source, Task
 
 TASK = Task("boundary", Source("5.1-flux1-closed", Combination("5.1", "flux1", "closed", None), None), 0, 60)
 

@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from tools.oracle import entries, package_search, scores
+from tools.oracle import entries, faults, scores
 from tools.oracle.compare import disagrees, judge_both, known_deviation
 from tools.oracle.phases import PHASES, Task, logs_of
 
@@ -29,10 +29,10 @@ _SAVED = Path("build/parity")
 #: Tries of a task, and logs of one.
 _CHUNK, _PIECE = 100, 2500
 #: What is numbered: a try has a ``word`` for the figures, and a ``problem`` where something differs.
-NUMBERED: dict[str, Callable[[str, int, Path], entries.Both | scores.Both | package_search.Tried]] = {
-    "entries": entries.drawn,
+NUMBERED: dict[str, Callable[[str, int, Path], entries.Both | scores.Both | faults.Tried]] = {
+    "entries": lambda seed, number, above: entries.tried(entries.entry_case(seed, number, above), above),
     "scores": scores.tried,
-    "packages": package_search.tried,
+    "packages": faults.tried,
 }
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from tools.oracle.aimed_borders import at_literals, borders, dependent
 from tools.oracle.aimed_demands import demands
 from tools.oracle.generate import Combination
-from tools.oracle.log import Edit, Log, Mutant, content, generated, smallest
+from tools.oracle.log import Edit, Log, Mutant, generated, smallest
 
 #: What changes are aimed at, and of which log: every demand of a combination and rule on files; every border of a
 #: demand, those alone that stand in the official rules, and those that another key's value makes.
@@ -49,18 +49,4 @@ def mutant(log: Log, changes: Iterable[Edit], name: str) -> Mutant | None:
         except (LookupError, TypeError, AttributeError, ValueError, OverflowError):
             return None
         words.append(change.words)
-    return Mutant(f"[{name}] {' and then '.join(words)}", content(log))
-
-
-def by_key(some: Iterable[Edit]) -> dict[str, list[Edit]]:
-    """Changes by the key that they are about."""
-    found: dict[str, list[Edit]] = {}
-    for edit in some:
-        found.setdefault(edit.key, []).append(edit)
-    return found
-
-
-def pair(some: dict[str, list[Edit]], rng: random.Random) -> tuple[Edit, Edit]:
-    """Two changes; keys are alike in weight, however many changes each has."""
-    one, other = (rng.choice(some[rng.choice(list(some))]) for _ in range(2))
-    return one, other
+    return Mutant(f"[{name}] {' and then '.join(words)}", log.content())

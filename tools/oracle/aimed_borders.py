@@ -1,55 +1,144 @@
 """Changes at the border of each demand: every part of every record with the values on which a demand turns, and others.
 
 Borders come from the installed official checker, whose expressions are asked again with other values, and, apart from
-that, from the rules here; also where another key's value makes them.
+that, from the rules here; also where another key's value makes them. And how often a key is logged, and where.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Iterator
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from mlsub.rules.constraints import Constraint, Stated
 from mlsub.rules.model import KeyRule
-from tools.oracle.aimed_places import occurrences
 from tools.oracle.asked import (
+    FEW_TYPES,
     METADATA,
     TIME,
+    TYPES,
     VALUE,
     Asked,
     Path_,
     Question,
+    Tried,
     asked,
+    beside,
     literals,
+    neighbours,
     official_texts,
     paths_in,
     put,
     set_in,
     stated_in,
+    turns,
 )
-from tools.oracle.edges import FEW_TYPES, TYPES, Tried, beside, neighbours, turns
 from tools.oracle.generate import START_MS, Combination, rules_of
-from tools.oracle.log import (
-    Edit,
-    Log,
-    content,
-    entries_of,
-    first_of,
-    inserted,
-    keys_of,
-    like,
-    places_of,
-    record_line,
-    record_of,
-    show,
-    smallest,
-    stated_by,
-    stated_rules,
-    without,
+from tools.oracle.log import Edit, Log, record_line, show, smallest
+from tools.oracle.values import CHOICES, PHASES, good_value, near_misses_of
+
+#: No more other values are tried of one key.
+_MOST_OTHERS = 48
+
+
+def occurrences(
+    key: str, value: Any, others: list[Any], users: Sequence[str]
+) -> Iterator[tuple[str, str, Callable[[Log], Log]]]:
+    """Each change as its kind, what it is in words, and the change; ``users`` use what the key states."""
+    for kind, words, change in _CHANGES:
+        yield kind, words.format(key), partial(change, key)
+    several = (*CHOICES.get(key, ()), *_alike(value), *others, value, None, "", 0, [value], {"value": value})
+    for other in list({repr(x): x for x in several}.values())[:_MOST_OTHERS]:
+        for where, step in (("before", 0), ("after", 1)):
+            words = f"{key} also {show(other)}, {where}"
+            yield f"contradicting {where}", words, partial(_again, key, step, value=other)
+        yield "contradicting late", f"{key} also {show(other)} at the end", partial(_at_end, key, value=other)
+    for anchor in (*PHASES, *users):
+        if anchor != key:
+            late = "late" if anchor in users or anchor in ("run_stop", "run_start") else "moved"
+            yield late, f"{key} behind the first {anchor}", partial(_beside, key, anchor, 0, 1)
+            yield late, f"{key} behind the last {anchor}", partial(_beside, key, anchor, -1, 1)
+            yield "moved", f"{key} before the first {anchor}", partial(_beside, key, anchor, 0, 0)
+            yield "again elsewhere", f"{key} also behind the first {anchor}", partial(_copied, key, anchor)
+    for step in (-2, -1, 1, 2):
+        yield "reordered", f"{key} {step:+} lines", partial(_shifted, key, step)
+
+
+def _alike(value: Any) -> tuple[Any, ...]:
+    """Other values that are as good wherever any of their kind is, so that only the contradiction is wrong."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return (value + 1, value * 2, value / 2)
+    return (f"{value} 2",) if isinstance(value, str) else ()
+
+
+def _again(key: str, step: int, log: Log, **fields: Any) -> Log:
+    """The first record once more, before or after it, with other fields."""
+    place = log.first(key)
+    return log.inserted(place + step, log.like(place, **fields) if fields else log[place])
+
+
+def _at_end(key: str, log: Log, **fields: Any) -> Log:
+    place = log.first(key)
+    return log.inserted(len(log), log.like(place, **fields) if fields else log[place])
+
+
+def _as(convert: Callable[[Any], Any], key: str, log: Log) -> Log:
+    """The record once more, with a value that is another to JSON and the same to Python."""
+    value = log.record(log.first(key))["value"]
+    if not isinstance(value, bool | int | float):
+        raise LookupError("no number")
+    return _again(key, 1, log, value=convert(value))
+
+
+def _escaped(key: str, log: Log) -> Log:
+    """The record once more, its text written in another way."""
+    place = log.first(key)
+    value, line = log.record(place)["value"], log[place]
+    if not isinstance(value, str) or not value:
+        raise LookupError("no text")
+    written = "".join(f"\\u{ord(char):04x}" for char in value)
+    return log.inserted(place + 1, line._replace(text=line.text.replace(json.dumps(value), f'"{written}"')))
+
+
+def _beside(key: str, anchor: str, which: int, behind: int, log: Log) -> Log:
+    place = log.first(key)
+    rest = log.replaced(place)
+    return rest.inserted(rest.places(anchor)[which] + behind, log[place])
+
+
+def _copied(key: str, anchor: str, log: Log) -> Log:
+    return log.inserted(log.first(anchor) + 1, log[log.first(key)])
+
+
+def _shifted(key: str, step: int, log: Log) -> Log:
+    place = log.first(key)
+    return log.moved(place, max(0, place + step))
+
+
+def _dropped(key: str, log: Log) -> Log:
+    log.first(key)
+    return log.without(key)
+
+
+#: What is done to any key, by its kind and in words.
+_CHANGES: tuple[tuple[str, str, Callable[[str, Log], Log]], ...] = (
+    ("missing", "no {}", _dropped),
+    ("missing", "no first {}", lambda key, log: log.replaced(log.first(key))),
+    ("missing", "no last {}", lambda key, log: log.replaced(log.places(key)[-1])),
+    ("twice", "{} twice", lambda key, log: _again(key, 0, log)),
+    ("twice", "{} three times", lambda key, log: _again(key, 0, _again(key, 0, log))),
+    ("twice, equal to Python", "{} twice, the second one as float", partial(_as, float)),
+    ("twice, equal to Python", "{} twice, the second one as bool", partial(_as, bool)),
+    ("twice, equal to Python", "{} twice, the second one as int", partial(_as, int)),
+    ("twice, equal to Python", "{} twice, the second one escaped", _escaped),
+    ("early", "{} first of all", lambda key, log: log.moved(log.first(key), 0)),
+    ("late", "{} last of all", lambda key, log: log.moved(log.first(key), len(log))),
+    ("late", "{} also last of all", lambda key, log: _at_end(key, log)),
 )
-from tools.oracle.values import good_value, near_misses_of
+
 
 #: Where a key is put that the log does not have.
 _BEFORE = "init_stop"
@@ -85,7 +174,7 @@ class Bench(NamedTuple):
     @property
     def keys(self) -> tuple[str, ...]:
         """The keys of the official rules and of the log."""
-        return tuple(dict.fromkeys([*self.texts, *keys_of(self.log)]))
+        return tuple(dict.fromkeys([*self.texts, *self.log.distinct_keys()]))
 
     def asked_of(self, key: str, path: Path_) -> list[Question]:
         """The questions on a part of a key's records."""
@@ -125,11 +214,11 @@ def bench(combination: Combination, file: Path) -> Bench:
     for config in answers.configs:
         for key, text in official_texts(config).items():
             texts[key] = (*texts.get(key, ()), *text.codes)
-    return Bench(combination, log, stated_rules(log, combination), answers, texts, stated_by(log))
+    return Bench(combination, log, log.rules(combination), answers, texts, log.stated())
 
 
 def _asked(log: Log, combination: Combination, file: Path) -> Asked:
-    file.write_bytes(content(log))
+    file.write_bytes(log.content())
     return asked(file, combination.round)
 
 
@@ -141,7 +230,7 @@ def borders(combination: Combination, file: Path) -> Iterable[Edit]:
 
 
 def _values(at: Bench) -> Iterator[Edit]:
-    for key in dict.fromkeys([*at.texts, *at.rules, *keys_of(at.log)]):
+    for key in dict.fromkeys([*at.texts, *at.rules, *at.log.distinct_keys()]):
         demanded = (VALUE, *at.read(key))
         for path in dict.fromkeys([*demanded, METADATA, TIME]):
             part = _part(path)
@@ -158,7 +247,7 @@ def _part(path: Path_) -> str:
 def _which(at: Bench, key: str, path: Path_) -> tuple[str, ...]:
     """Which records of a key are changed; "complete" ones have all entries of metadata that are asked for together."""
     gathered = key in at.rules and at.rules[key].gathers is not None
-    several = gathered or len(places_of(at.log, key)) > 1
+    several = gathered or len(at.log.places(key)) > 1
     complete = path[0] == "metadata" and not gathered and len(at.entries(key)) > 1
     return ("every", *(("first", "last") if several else ()), *(("complete",) if complete else ()))
 
@@ -169,7 +258,10 @@ def _tried(at: Bench, key: str, path: Path_) -> Iterator[Tried]:
     found = [constant for question in questions for constant in question.constants()]
     found += [x for code in at.texts.get(key, ()) if path in paths_in(code) for x in literals(code)]
     if path == VALUE:
-        found += _through_state(at, key)
+        # Constants in other keys' expressions that read what this key leaves in the checker's state.
+        left = {name for code in at.texts.get(key, ()) for name in stated_in(code)}
+        codes = [q.code for q in at.asked.questions if q.key != key and stated_in(q.code) & left]
+        found += [x for code in codes for x in literals(code) if isinstance(x, int | float)]
         found += _operands(rule) if rule is not None else ()
         yield from (Tried("near miss", value) for value in (near_misses_of(rule) if rule is not None else ()))
     constants = {repr(constant): constant for constant in found}.values()
@@ -223,13 +315,6 @@ def _numbers(constraint: Constraint) -> list[Any]:
     return [x for x in some if isinstance(x, bool | int | float) or (isinstance(x, str) and not x.startswith("="))]
 
 
-def _through_state(at: Bench, key: str) -> list[Any]:
-    """Constants in other keys' expressions that read what this key leaves in the checker's state."""
-    left = {name for code in at.texts.get(key, ()) for name in stated_in(code)}
-    codes = [q.code for q in at.asked.questions if q.key != key and stated_in(q.code) & left]
-    return [x for code in codes for x in literals(code) if isinstance(x, int | float)]
-
-
 def setter(at: Bench, key: str, path: Path_, value: Any, which: str) -> Make:
     """A change that sets a part of every, the first or the last record of a key; one that is not there is put in."""
     rule = at.rules.get(key)
@@ -239,12 +324,12 @@ def setter(at: Bench, key: str, path: Path_, value: Any, which: str) -> Make:
         if gathers is not None:
             if len(path) < 2 or path[1] == gathers.by:
                 there = path if len(path) < 2 else ("metadata", gathers.by)
-                return _set(log, _only(places_of(log, gathers.key), which), there, value)
-            every = places_of(log, gathers.key)
-            named = [place for place in every if entries_of(log, place).get(gathers.field) == path[1]]
+                return _set(log, _only(log.places(gathers.key), which), there, value)
+            every = log.places(gathers.key)
+            named = [place for place in every if log.metadata(place).get(gathers.field) == path[1]]
             return _set(log, _only(named, which), VALUE, value)
         log = _with_record(log, key, rule)
-        places = places_of(log, key)
+        places = log.places(key)
         if which == "complete":
             for name in at.entries(key):
                 log = _set(log, places, ("metadata", name), 1)
@@ -261,9 +346,9 @@ def _only(places: list[int], which: str) -> list[int]:
 
 
 def _set(log: Log, places: list[int], path: Path_, value: Any) -> Log:
-    changed = list(log)
+    changed = Log(log)
     for place in places:
-        record = copy.deepcopy(record_of(log, place))
+        record = copy.deepcopy(log.record(place))
         put(record, path, value)
         changed[place] = record_line(record, old=log[place].old)
     return changed
@@ -275,10 +360,10 @@ def _good(rule: KeyRule | None) -> Any:
 
 def _with_record(log: Log, key: str, rule: KeyRule | None) -> Log:
     """The log, with a record of a key if it has none."""
-    if places_of(log, key):
+    if log.places(key):
         return log
-    to = first_of(log, _BEFORE)
-    return inserted(log, to, like(log, to, key=key, value=_good(rule)))
+    to = log.first(_BEFORE)
+    return log.inserted(to, log.like(to, key=key, value=_good(rule)))
 
 
 def _occurrences(at: Bench) -> Iterator[Edit]:
@@ -304,7 +389,7 @@ def _groups(at: Bench) -> Iterator[Edit]:
 
 
 def _dropping(keys: tuple[str, ...]) -> Make:
-    return lambda log: without(log, *keys)
+    return lambda log: log.without(*keys)
 
 
 def at_literals(combination: Combination, file: Path) -> Iterator[Edit]:
@@ -312,7 +397,7 @@ def at_literals(combination: Combination, file: Path) -> Iterator[Edit]:
     at = bench(combination, file)
     for key, codes in at.texts.items():
         gathers = at.rules[key].gathers if key in at.rules else None
-        records = [entries_of(at.log, place) for place in places_of(at.log, gathers.key)] if gathers else []
+        records = [at.log.metadata(place) for place in at.log.places(gathers.key)] if gathers else []
         for path in dict.fromkeys(("value", record[gathers.field]) for record in records if gathers) or [VALUE]:
             for literal in {repr(x): x for code in codes for x in literals(code)}.values():
                 for value in neighbours(literal):
@@ -391,8 +476,8 @@ def _accepted(questions: list[Question]) -> Any:
 
 def _source_values(at: Bench, key: str, users: list[str]) -> list[Any]:
     """Multiples of what the log states, borders of its own, constants of its users, what no formula can work with."""
-    places = places_of(at.log, key)
-    here = record_of(at.log, places[0])["value"] if places else 1
+    places = at.log.places(key)
+    here = at.log.record(places[0])["value"] if places else 1
     near: list[Any] = [here]
     if isinstance(here, int | float):
         near += [here * 2, here * 3, here / 2, here // 2, here + 1, here - 1, -here, float(here), str(here), here * 64]

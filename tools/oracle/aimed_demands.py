@@ -9,27 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from mlsub.rules.constraints import Constraint, Stated
-from mlsub.rules.model import Entry, KeyRule, Reach
+from mlsub.rules.model import Entry, KeyRule
 from mlsub.rules.phrases import rule_id
 from tools.oracle.generate import Combination, ruleset
-from tools.oracle.log import (
-    Edit,
-    Line,
-    Log,
-    altered,
-    content,
-    entries_of,
-    first_of,
-    generated,
-    inserted,
-    like,
-    places_of,
-    record_of,
-    replaced,
-    show,
-    stated_rules,
-    without,
-)
+from tools.oracle.log import Edit, Line, Log, generated, show
 from tools.oracle.values import NASTY, missing_by_far, near_misses, reaching, resolved_operand
 
 #: How many bad values are tried for each constraint: the nearest misses first, then other types.
@@ -49,13 +32,13 @@ Broken = Iterator[tuple[str, str, Log]]
 def demands(combination: Combination, file: Path) -> Iterator[Edit]:
     """At least one change for every demand of a combination, and for every rule on logs as files."""
     log = generated(combination)
-    for rule in stated_rules(log, combination).values():
-        for breaks in _GATHERED if rule.gathers is not None else _USED if places_of(log, rule.key) else _UNUSED:
+    for rule in log.rules(combination).values():
+        for breaks in (_gathered,) if rule.gathers is not None else _USED if log.places(rule.key) else (_unused,):
             for aspect, words, changed in breaks(log, rule):
                 yield _aimed(rule.key, rule_id(rule.key, aspect), words, changed)
     for group in ruleset(combination).alternatives:
         aim = rule_id(group[0], "any-of")
-        yield _aimed(group[0], aim, f"drop all {' and '.join(group)}", without(log, *group))
+        yield _aimed(group[0], aim, f"drop all {' and '.join(group)}", log.without(*group))
     for rule_name, words, changed in _files(log):
         yield _aimed("", rule_name, words, changed)
 
@@ -67,12 +50,12 @@ def _aimed(key: str, rule: str, words: str, changed: Log) -> Edit:
 def _counts(log: Log, rule: KeyRule) -> Broken:
     key = rule.key
     if rule.occurs.exactly_one or rule.occurs.at_least or rule.occurs.once_where:
-        yield "count", f"drop all {key}", without(log, key)
+        yield "count", f"drop all {key}", log.without(key)
     if rule.occurs.exactly_one:
-        place = first_of(log, key)
-        yield "repeated", f"{key} twice", inserted(log, place, log[place])
-        for value in _other_values(rule, record_of(log, place)["value"]):
-            twice = inserted(log, place + 1, like(log, place, value=value))
+        place = log.first(key)
+        yield "repeated", f"{key} twice", log.inserted(place, log[place])
+        for value in _other_values(rule, log.record(place)["value"]):
+            twice = log.inserted(place + 1, log.like(place, value=value))
             yield "count", f"{key} a second time with {show(value)}", twice
 
 
@@ -104,66 +87,66 @@ def _bad_values(constraints: tuple[Constraint, ...]) -> Iterator[Any]:
 
 def _values(log: Log, rule: KeyRule) -> Broken:
     for value in _bad_values(rule.value):
-        yield "value", f"{rule.key} with {show(value)}", altered(log, first_of(log, rule.key), value=value)
+        yield "value", f"{rule.key} with {show(value)}", log.altered(log.first(rule.key), value=value)
 
 
 def _metadata(log: Log, rule: KeyRule) -> Broken:
-    places = places_of(log, rule.key)
+    places = log.places(rule.key)
     first, last = places[0], places[-1]
-    metadata = entries_of(log, last)
+    metadata = log.metadata(last)
     for entry in rule.metadata:
         if not entry.optional and (not entry.when or entry.when in metadata):
             rest = {other: value for other, value in metadata.items() if other not in entry.names}
-            yield "metadata", f"{rule.key} without {entry}", altered(log, last, metadata=rest)
+            yield "metadata", f"{rule.key} without {entry}", log.altered(last, metadata=rest)
         yield from _entry(log, last, entry)
     for entry in rule.first_metadata:
         yield from _entry(log, first, entry)
     wrong: tuple[Any, ...] = (None, 1, [], "text")
     for other in wrong if len(rule.metadata) == 1 else ():
-        yield "metadata", f"{rule.key} with metadata {other!r}", altered(log, last, metadata=other)
+        yield "metadata", f"{rule.key} with metadata {other!r}", log.altered(last, metadata=other)
 
 
 def _entry(log: Log, place: int, entry: Entry) -> Broken:
-    metadata, name = entries_of(log, place), entry.names[0]
+    metadata, name = log.metadata(place), entry.names[0]
     for value in _bad_values(entry.constraints) if name in metadata else ():
-        changed = altered(log, place, metadata={**metadata, name: value})
+        changed = log.altered(place, metadata={**metadata, name: value})
         yield "metadata", f"{log[place].key} with {name} {show(value)}", changed
 
 
 def _order(log: Log, rule: KeyRule) -> Broken:
     """Repeats at a wrong place: as equal repeats are tolerated, only the order is wrong."""
-    line = log[first_of(log, rule.key)]
+    line = log[log.first(rule.key)]
     for earlier in rule.after:
-        yield "order", f"{rule.key} also before {earlier}", inserted(log, first_of(log, earlier), line)
+        yield "order", f"{rule.key} also before {earlier}", log.inserted(log.first(earlier), line)
     for later in rule.not_after:
-        yield "order", f"{rule.key} also after {later}", inserted(log, places_of(log, later)[-1] + 1, line)
+        yield "order", f"{rule.key} also after {later}", log.inserted(log.places(later)[-1] + 1, line)
 
 
 def _nested(log: Log, rule: KeyRule) -> Broken:
     """A record about another epoch than its neighbours are."""
     if rule.nested is None:
         return
-    place = places_of(log, rule.key)[-1]
+    place = log.places(rule.key)[-1]
     if rule.key == "run_stop":
-        yield "nesting", "inside an evaluation", replaced(log, places_of(log, "eval_stop")[-1])
+        yield "nesting", "inside an evaluation", log.replaced(log.places("eval_stop")[-1])
     elif rule.key == "save_model":
-        yield "nesting", "of another epoch", altered(log, place, value={"iteration": 99})
+        yield "nesting", "of another epoch", log.altered(place, value={"iteration": 99})
     else:
         name = _NESTED_BY.get(rule.key, "epoch_num")
         for other in (9_999, "1", None):
-            changed = altered(log, place, metadata={**entries_of(log, place), name: other})
+            changed = log.altered(place, metadata={**log.metadata(place), name: other})
             yield "nesting", f"{name} {other!r}", changed
 
 
 def _too_late(log: Log, rule: KeyRule) -> Broken:
     if rule.within is None:
         return
-    start = record_of(log, first_of(log, rule.within.of))["time_ms"]
-    division = record_of(log, first_of(log, "submission_division"))["value"]
+    start = log.record(log.first(rule.within.of))["time_ms"]
+    division = log.record(log.first("submission_division"))["value"]
     limit = start + resolved_operand(rule.within.minutes, {"submission_division": division}) * 60_000
     others = () if log[0].old else (math.inf, math.nan, str(limit))
     for time_ms in (limit, limit + 1, limit + 1e9, *others):
-        yield "time", f"{rule.key} at {show(time_ms)}", altered(log, first_of(log, rule.key), time_ms=time_ms)
+        yield "time", f"{rule.key} at {show(time_ms)}", log.altered(log.first(rule.key), time_ms=time_ms)
 
 
 def _targets(log: Log, rule: KeyRule) -> Broken:
@@ -172,81 +155,76 @@ def _targets(log: Log, rule: KeyRule) -> Broken:
         for miss in (missing_by_far((reach,)), *_bad_values(reach.constraints)):
             if rule.value and not isinstance(miss, float):
                 continue  # What is no number breaks the demand on the value, and is reported as that.
-            measure = miss if reach.field is None else {**reaching(rule.reaches), reach.field: _number(miss, reach)}
-            changed = altered(log, places_of(log, rule.key), value=measure)
+            missed = miss.get(reach.field, miss) if isinstance(miss, dict) else miss
+            measure = missed if reach.field is None else {**reaching(rule.reaches), reach.field: missed}
+            changed = log.altered(log.places(rule.key), value=measure)
             yield "target", f"all {rule.key} with {show(measure)}", changed
         for other in ("text", None, [0.5]) if reach.field is None and not rule.value else ():
-            changed = altered(log, first_of(log, rule.key), value=other)
+            changed = log.altered(log.first(rule.key), value=other)
             yield "target", f"the first {rule.key} with {show(other)}", changed
-
-
-def _number(miss: Any, reach: Reach) -> Any:
-    return miss[reach.field] if isinstance(miss, dict) and reach.field in miss else miss
 
 
 def _tensors(log: Log, rule: KeyRule) -> Broken:
     if rule.tensors is None:
         return
-    last = places_of(log, rule.key)[-1]
-    metadata = entries_of(log, last)
-    yield "tensors", "one tensor lacking", replaced(log, last)
-    yield "tensors", "one tensor twice", inserted(log, last, log[last])
+    last = log.places(rule.key)[-1]
+    metadata = log.metadata(last)
+    yield "tensors", "one tensor lacking", log.replaced(last)
+    yield "tensors", "one tensor twice", log.inserted(last, log[last])
     for name in ("another", None, 1, ["a"], {"a": 1}, str(metadata["tensor"]).upper()):
         # What is no name at all is a defect of the metadata, and an error even where other names are only warned of.
         aspect = "metadata" if isinstance(name, (list, dict)) else "tensors"
-        yield aspect, f"a tensor named {show(name)}", altered(log, last, metadata={**metadata, "tensor": name})
+        yield aspect, f"a tensor named {show(name)}", log.altered(last, metadata={**metadata, "tensor": name})
 
 
 def _unused(log: Log, rule: KeyRule) -> Broken:
     """Rules of keys that the log has no need of: only asked for with another value, or only where they are there."""
     if rule.occurs.once_where is not None:
-        yield "count", "where it is not asked for", [like(log, 0, key=rule.key, value=1), *log]
+        yield "count", "where it is not asked for", log.inserted(0, log.like(0, key=rule.key, value=1))
         return
     for value in _bad_values(rule.value):
-        yield "value", f"{rule.key} with {show(value)}", [like(log, 0, key=rule.key, value=value), *log]
+        yield "value", f"{rule.key} with {show(value)}", log.inserted(0, log.like(0, key=rule.key, value=value))
     if rule.metadata:
-        yield "metadata", f"{rule.key} without metadata", [*log, like(log, 0, key=rule.key, metadata={})]
+        yield "metadata", f"{rule.key} without metadata", log.inserted(len(log), log.like(0, key=rule.key, metadata={}))
     for earlier in rule.after:
-        if not places_of(log, earlier) or rule.key == "staging_stop":
-            yield "order", f"before any {earlier}", [*log, like(log, 0, key=rule.key, value=None)]
+        if not log.places(earlier) or rule.key == "staging_stop":
+            yield "order", f"before any {earlier}", log.inserted(len(log), log.like(0, key=rule.key, value=None))
 
 
 def _gathered(log: Log, rule: KeyRule) -> Broken:
     """Measures that belong together: one lacking, one at another step, none good enough."""
     assert rule.gathers is not None
     field, by = rule.gathers.field, rule.gathers.by
-    places = [place for place in places_of(log, rule.gathers.key) if field in entries_of(log, place)]
+    places = [place for place in log.places(rule.gathers.key) if field in log.metadata(place)]
     last = places[-1]
-    metadata = entries_of(log, last)
-    yield "count", "one step only", [line for place, line in enumerate(log) if place not in places[:-2]]
-    yield "value", "one measure lacking", replaced(log, places[0])
-    yield "value", "one measure at another step", altered(log, last, metadata={**metadata, by: metadata[by] + 1})
+    metadata = log.metadata(last)
+    yield "count", "one step only", log.without_lines(places[:-2])
+    yield "value", "one measure lacking", log.replaced(places[0])
+    yield "value", "one measure at another step", log.altered(last, metadata={**metadata, by: metadata[by] + 1})
     rest = {name: value for name, value in metadata.items() if name != by}
-    yield "metadata", f"no {by}", altered(log, last, metadata=rest)
+    yield "metadata", f"no {by}", log.altered(last, metadata=rest)
     for reach in rule.reaches:
-        named = [place for place in places if entries_of(log, place)[field] == reach.field]
+        named = [place for place in places if log.metadata(place)[field] == reach.field]
         for value in _bad_values(reach.constraints):
             if type(value) is float:
-                yield "target", f"every {reach.field} {value}", altered(log, named, value=value)
+                yield "target", f"every {reach.field} {value}", log.altered(named, value=value)
 
 
 Breaks = Callable[[Log, KeyRule], Broken]
 _USED: tuple[Breaks, ...] = (_counts, _values, _metadata, _order, _nested, _too_late, _targets, _tensors)
-_UNUSED: tuple[Breaks, ...] = (_unused,)
-_GATHERED: tuple[Breaks, ...] = (_gathered,)
 
 
 def _files(log: Log) -> Broken:
     """Breaks of the rules on logs as files. A log that cannot be opened is no change of content: see test_mutants."""
-    yield "log.empty", "an empty file", []
-    yield "log.no-records", "free text only", [Line("Epoch 1"), Line("Epoch 2")]
-    yield "log.no-records", "line feeds only", [Line(""), Line("")]
+    yield "log.empty", "an empty file", Log()
+    yield "log.no-records", "free text only", Log([Line("Epoch 1"), Line("Epoch 2")])
+    yield "log.no-records", "line feeds only", Log([Line(""), Line("")])
     for encoding in ("utf-16", "utf-32"):
-        wide = content(log).decode("latin-1").encode(encoding)
-        yield "log.wide-encoding", encoding, [Line(wide.decode("latin-1"))]
-    place = next(first_of(log, key) for key in _SPOILED if places_of(log, key))
+        wide = log.content().decode("latin-1").encode(encoding)
+        yield "log.wide-encoding", encoding, Log([Line(wide.decode("latin-1"))])
+    place = next(log.first(key) for key in _SPOILED if log.places(key))
     for rule, words, text in (_spoiled_old if log[place].old else _spoiled)(log[place]):
-        yield rule, words, replaced(log, place, Line(text))
+        yield rule, words, log.replaced(place, Line(text))
 
 
 def _spoiled(line: Line) -> Iterator[tuple[str, str, str]]:

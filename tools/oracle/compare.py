@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 from mlsub.findings import Kind
 from mlsub.submission.model import LogReport
 from tools.oracle.generate import usage_and_round
-from tools.oracle.log import Log, Mutant, content
+from tools.oracle.log import Log, Mutant
 from tools.oracle.oracle import Answer, official
 from tools.support.judging import report_on
 
@@ -55,7 +55,7 @@ def judge_both(mutant: Mutant, round_name: str, file: Path) -> Both:
 
 def judge_log(log: Log, round_name: str, folder: Path, words: str = "changed") -> Both:
     """Ask both sides about a log, which is written into a folder."""
-    return judge_both(Mutant(words, content(log)), round_name, folder / "log.txt")
+    return judge_both(Mutant(words, log.content()), round_name, folder / "log.txt")
 
 
 def both_on(file: Path, round_name: str, mutant: Mutant) -> Both:
@@ -68,24 +68,18 @@ def judged(file: Path, round_name: str) -> LogReport:
     return report_on(file, *usage_and_round(round_name))
 
 
-def disagreements(mutants: Iterable[Mutant], round_name: str, file: Path) -> Iterator[Both]:
-    """The mutants on which the two sides differ, or on which mlsub's verdict and findings do."""
-    for mutant in mutants:
-        both = judge_both(mutant, round_name, file)
-        if disagrees(both) and known_deviation(both) is None:
-            yield both
-
-
 def assert_alike(mutants: Iterable[Mutant | None], round_name: str, file: Path) -> int:
     """Fail where the two sides differ; give the number of mutants that could be made."""
     made = [mutant for mutant in mutants if mutant is not None]
-    assert_none([both.describe() for both in disagreements(made, round_name, file)])
+    asked = (judge_both(mutant, round_name, file) for mutant in made)
+    assert_none([both.describe() for both in asked if disagrees(both) and known_deviation(both) is None])
     return len(made)
 
 
-def assert_none(problems: Sequence[str]) -> None:
+def assert_none(problems: Iterable[str | None]) -> None:
     """Fail where there is a problem, and show some."""
-    assert not problems, "\n\n".join([f"{len(problems)} in all", *problems[:5]])
+    found = [problem for problem in problems if problem is not None]
+    assert not found, "\n\n".join([f"{len(found)} in all", *found[:5]])
 
 
 def disagrees(both: Both) -> bool:

@@ -15,7 +15,7 @@ from tools.oracle.aimed import edits
 from tools.oracle.aimed_demands import NEW_ONLY, OLD_ONLY
 from tools.oracle.compare import Both, disagrees, judge_both
 from tools.oracle.generate import Combination, rules_of, ruleset
-from tools.oracle.log import Edit, Mutant, content, generated
+from tools.oracle.log import Mutant, generated
 
 #: The checker reads on where mlsub bounds its memory, so no log shows this rule on both sides.
 WITHOUT_OFFICIAL_TWIN = frozenset({"log.record-too-long"})
@@ -30,21 +30,13 @@ class Demand(NamedTuple):
 
 def demands(combination: Combination) -> frozenset[Demand]:
     """Every demand on a key in a log of this combination."""
-    found = {
-        demand
-        for rule in rules_of(combination).values()
-        for demand in demands_of_key(rule)
-        if not (demand.rule.endswith(".value") and _not_asked_for(rule, combination))
-    }
-    for group in ruleset(combination).alternatives:
-        found.add(Demand(rule_id(group[0], "any-of"), rejects=True))
+    found = {Demand(rule_id(group[0], "any-of"), rejects=True) for group in ruleset(combination).alternatives}
+    for rule in rules_of(combination).values():
+        where = rule.occurs.once_where
+        # Of a key that should not be there at all that is told, and not its value.
+        unasked = where is not None and where[1] not in combination.chosen
+        found |= {demand for demand in demands_of_key(rule) if not (unasked and demand.rule.endswith(".value"))}
     return frozenset(found)
-
-
-def _not_asked_for(rule: KeyRule, combination: Combination) -> bool:
-    """Whether the key should not be there at all, which is what is told of it then, and not its value."""
-    where = rule.occurs.once_where
-    return where is not None and where[1] not in combination.chosen
 
 
 def demands_of_key(rule: KeyRule) -> Iterator[Demand]:
@@ -116,10 +108,12 @@ def cover(combination: Combination, file: Path, most: int | None = None) -> Cove
         if shots[edit.aim] == most:
             continue
         shots[edit.aim] += 1
-        mutant = Mutant(f"aimed at {edit.aim}: {edit.words}", content(edit.make(log)))
+        mutant = Mutant(f"aimed at {edit.aim}: {edit.words}", edit.make(log).content())
         both = judge_both(mutant, combination.round, file)
         rejects = rejecting[edit.aim]
-        scattered += _several_findings(edit, both)
+        excused = any(edit.aim == rule and part in edit.words for rule, part in SEVERAL_FINDINGS)
+        if len(both.rejecting) > 1 and not excused:
+            scattered.append(both.describe())
         problem = _problem(edit.aim, both, rejects)
         if problem is None:
             hit.add(Demand(edit.aim, rejects))
@@ -144,9 +138,3 @@ def _problem(rule: str, both: Both, rejects: bool) -> str | None:
     if rule not in (both.rejecting if rejects else both.warning):
         return f"{rule} is not among the findings ({', '.join(both.rejecting + both.warning) or 'none'})"
     return None
-
-
-def _several_findings(edit: Edit, both: Both) -> list[str]:
-    """Nothing if mlsub rejects the log by one finding at most, or by more for a reason; otherwise all of them."""
-    excused = any(edit.aim == rule and part in edit.words for rule, part in SEVERAL_FINDINGS)
-    return [] if len(both.rejecting) <= 1 or excused else [both.describe()]

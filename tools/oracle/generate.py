@@ -93,14 +93,8 @@ def combinations() -> list[Combination]:
         for division in DIVISIONS
         for benchmark in get_round(*usage_and_round(round_)).benchmarks
         if division == "closed" or (round_, benchmark) not in NO_OPEN
-        for choice in _choices(round_, benchmark, division)
+        for choice in (CHOICES.get(benchmark) if division == "closed" or round_ == "0.6" else None) or (None,)
     ]
-
-
-def _choices(round_: str, benchmark: str, division: str) -> tuple[str | None, ...]:
-    if benchmark in CHOICES and (division == "closed" or round_ == "0.6"):
-        return CHOICES[benchmark]
-    return (None,)
 
 
 def ruleset(combination: Combination) -> RuleSet:
@@ -189,7 +183,7 @@ class _Maker:
             rule = self.rules.get(key)
             if rule is None and key not in ALWAYS:
                 continue
-            if self._is_pair(key):
+            if self.pair is not None and self.pair.gathers is not None and self.pair.gathers.key == key:
                 yield from self._pair_of(number)
                 continue
             value: Any = {"iteration": number} if key == "save_model" else None
@@ -199,9 +193,6 @@ class _Maker:
                 if any(c.operator == "at_least" for c in rule.value) and value is not None:
                     value = min(1.0, max(0.0, value))
             yield key, value, self._metadata(rule, number)
-
-    def _is_pair(self, key: str) -> bool:
-        return self.pair is not None and self.pair.gathers is not None and self.pair.gathers.key == key
 
     def _pair_of(self, number: int) -> Iterator[Planned]:
         """The measures of one step, logged one by one."""

@@ -33,7 +33,83 @@ class Line(NamedTuple):
         return str(self.record["key"]) if self.record is not None else None
 
 
-Log = list[Line]
+class Log(list[Line]):
+    """The lines of a log, named by their place; a change gives another log."""
+
+    def content(self) -> bytes:
+        """The log as a file."""
+        return "".join(f"{line.text}\n" for line in self).encode("latin-1", "replace")
+
+    def distinct_keys(self) -> list[str]:
+        """Each key that appears, once, in the order of the file."""
+        return list(dict.fromkeys(line.key for line in self if line.key is not None))
+
+    def places(self, key: str) -> list[int]:
+        """Where the records of a key stand."""
+        return [place for place, line in enumerate(self) if line.key == key]
+
+    def first(self, key: str) -> int:
+        """Where the first record of a key stands; a LookupError where there is none."""
+        return self.places(key)[0]
+
+    def record(self, place: int) -> dict[str, Any]:
+        """What a line says; nothing where it is no record."""
+        return self[place].record or {}
+
+    def metadata(self, place: int) -> dict[str, Any]:
+        """The metadata of a record."""
+        found: dict[str, Any] = self.record(place)["metadata"]
+        return found
+
+    def without(self, *keys: str) -> Log:
+        """The log without any record of these keys."""
+        return Log(line for line in self if line.key not in keys)
+
+    def replaced(self, place: int, *lines: Line) -> Log:
+        """The log with other lines, or none, in the place of one."""
+        return Log([*self[:place], *lines, *self[place + 1 :]])
+
+    def without_lines(self, places: list[int]) -> Log:
+        """The log without the lines at some places."""
+        return Log(line for place, line in enumerate(self) if place not in places)
+
+    def inserted(self, to: int, *lines: Line) -> Log:
+        """The log with more lines before the one at a place."""
+        return Log([*self[:to], *lines, *self[to:]])
+
+    def moved(self, place: int, to: int) -> Log:
+        """The log with one line at another place among the rest."""
+        return self.replaced(place).inserted(to, self[place])
+
+    def like(self, place: int, **fields: Any) -> Line:
+        """A line with the record at a place, but for some fields."""
+        return record_line({**self.record(place), **fields}, old=self[place].old)
+
+    def altered(self, places: int | Iterable[int], **fields: Any) -> Log:
+        """The log with other fields in one record, or in several."""
+        changed = Log(self)
+        for place in [places] if isinstance(places, int) else places:
+            changed[place] = self.like(place, **fields)
+        return changed
+
+    def stated(self) -> dict[str, Any]:
+        """What the last record of each key says."""
+        return {str(line.key): (line.record or {}).get("value") for line in self if line.key is not None}
+
+    def rules(self, combination: Combination) -> dict[str, KeyRule]:
+        """The rules of a combination, their formulas computed from what the log states."""
+        values = self.stated()
+        return {key: resolved_rule(rule, values) for key, rule in rules_of(combination).items()}
+
+    def difference(self, after: Log) -> str:
+        """In words, the first line in which a changed log is another, and from where on."""
+        lines = zip_longest(self, after, fillvalue=Line(""))
+        differing = [(number, old, new) for number, (old, new) in enumerate(lines, 1) if old.text != new.text]
+        if not differing:
+            return "nothing changed"
+        number, old, new = differing[0]
+        same = next((at for at, (one, other) in enumerate(zip(old.text, new.text, strict=False)) if one != other), 0)
+        return f"line {number}, {old.key}: ...{show(new.text[max(0, same - 12) :])}"
 
 
 class Mutant(NamedTuple):
@@ -70,7 +146,7 @@ def record_line(record: dict[str, Any], *, old: bool = False) -> Line:
 
 def generated(combination: Combination) -> Log:
     """The compliant log of a combination."""
-    return [record_line(record, old=combination.round == "0.6") for record in compliant_log(combination)]
+    return Log(record_line(record, old=combination.round == "0.6") for record in compliant_log(combination))
 
 
 def smallest(combination: Combination, stated: dict[str, Any] | None = None) -> Log:
@@ -80,10 +156,9 @@ def smallest(combination: Combination, stated: dict[str, Any] | None = None) -> 
     keys are to have.
     """
     spare = {key for key, rule in rules_of(combination).items() if rule.tensors and "count" in rule.warn_only}
-    records = compliant_log(combination, 2, stated)
     seen: set[str] = set()
-    kept = []
-    for record in records:
+    kept = Log()
+    for record in compliant_log(combination, 2, stated):
         if record["key"] not in spare or record["key"] not in seen:
             kept.append(record_line(record, old=combination.round == "0.6"))
         seen.add(record["key"])
@@ -93,7 +168,7 @@ def smallest(combination: Combination, stated: dict[str, Any] | None = None) -> 
 def published(file: Path, having: tuple[str, ...] = ("",)) -> Log:
     """A real log; or only its lines that have one of some texts."""
     lines = file.read_bytes().decode("latin-1").split("\n")
-    return [_parsed(line) for line in lines if any(text in line for text in having)]
+    return Log(_parsed(line) for line in lines if any(text in line for text in having))
 
 
 def _parsed(text: str) -> Line:
@@ -105,93 +180,7 @@ def _parsed(text: str) -> Line:
     return Line(text, record) if isinstance(record, dict) and "key" in record else Line(text)
 
 
-def content(log: Log) -> bytes:
-    """The log as a file."""
-    return "".join(f"{line.text}\n" for line in log).encode("latin-1", "replace")
-
-
-def keys_of(log: Log) -> list[str]:
-    """Each key that appears, once, in the order of the file."""
-    return list(dict.fromkeys(line.key for line in log if line.key is not None))
-
-
-def places_of(log: Log, key: str) -> list[int]:
-    """Where the records of a key stand."""
-    return [place for place, line in enumerate(log) if line.key == key]
-
-
-def first_of(log: Log, key: str) -> int:
-    """Where the first record of a key stands; a LookupError where there is none."""
-    return places_of(log, key)[0]
-
-
-def record_of(log: Log, place: int) -> dict[str, Any]:
-    """What a line says; nothing where it is no record."""
-    return log[place].record or {}
-
-
-def entries_of(log: Log, place: int) -> dict[str, Any]:
-    """The metadata of a record."""
-    found: dict[str, Any] = record_of(log, place)["metadata"]
-    return found
-
-
-def without(log: Log, *keys: str) -> Log:
-    """The log without any record of these keys."""
-    return [line for line in log if line.key not in keys]
-
-
-def replaced(log: Log, place: int, *lines: Line) -> Log:
-    """The log with other lines, or none, in the place of one."""
-    return [*log[:place], *lines, *log[place + 1 :]]
-
-
-def inserted(log: Log, to: int, *lines: Line) -> Log:
-    """The log with more lines before the one at a place."""
-    return [*log[:to], *lines, *log[to:]]
-
-
-def moved(log: Log, place: int, to: int) -> Log:
-    """The log with one line at another place among the rest."""
-    return inserted(replaced(log, place), to, log[place])
-
-
-def like(log: Log, place: int, **fields: Any) -> Line:
-    """A line with the record at a place, but for some fields."""
-    return record_line({**record_of(log, place), **fields}, old=log[place].old)
-
-
-def altered(log: Log, places: int | Iterable[int], **fields: Any) -> Log:
-    """The log with other fields in one record, or in several."""
-    changed = list(log)
-    for place in [places] if isinstance(places, int) else places:
-        changed[place] = like(log, place, **fields)
-    return changed
-
-
-def stated_by(log: Log) -> dict[str, Any]:
-    """What the last record of each key says."""
-    return {str(line.key): (line.record or {}).get("value") for line in log if line.key is not None}
-
-
-def stated_rules(log: Log, combination: Combination) -> dict[str, KeyRule]:
-    """The rules of a log, their formulas computed from what it states."""
-    values = stated_by(log)
-    return {key: resolved_rule(rule, values) for key, rule in rules_of(combination).items()}
-
-
 def show(value: Any) -> str:
     """A value in a description, shortened."""
     text = repr(value)
     return text if len(text) <= 70 else f"{text[:67]}..."
-
-
-def difference(before: Log, after: Log) -> str:
-    """In words, the first line in which a log is not as it was, and from where on."""
-    lines = zip_longest(before, after, fillvalue=Line(""))
-    differing = [(number, old, new) for number, (old, new) in enumerate(lines, 1) if old.text != new.text]
-    if not differing:
-        return "nothing changed"
-    number, old, new = differing[0]
-    same = next((at for at, (one, other) in enumerate(zip(old.text, new.text, strict=False)) if one != other), 0)
-    return f"line {number}, {old.key}: ...{show(new.text[max(0, same - 12) :])}"

@@ -210,17 +210,10 @@ def official_test(
     reference: Path | None = None,
     today: bool = False,
 ) -> Said:
-    """The verdict of the round's checker on a benchmark's folder.
+    """The verdict of the round's checker on a folder of logs, named like the benchmark; ``today`` is the installed one.
 
-    Args:
-        folder: of the logs, named like the benchmark.
-        usage: of the round.
-        round_name: the round.
-        bypass: a test that fails is passed over.
-        samples: BERT is counted by ``train_samples``.
-        set_scaling: ``scaling.json`` is written, as by the package checker.
-        reference: other reference data than the round's.
-        today: the installed checker as it is, not as that of the round's day.
+    ``bypass`` passes over a test that fails, ``samples`` counts BERT by ``train_samples``, ``set_scaling`` writes
+    ``scaling.json`` as the package checker does, ``reference`` is other reference data than the round's.
     """
     day = nullcontext() if today else rcp_of_the_day(usage, round_name)
     with day, ExitStack() as files, quiet():

@@ -23,18 +23,7 @@ from mlsub.submission.report import Report
 from mlsub.workspace import check_paths
 from mlsub.workspace.places import Settings
 from tools.oracle.generate import Combination, combinations, usage_and_round
-from tools.oracle.log import (
-    Line,
-    Log,
-    altered,
-    content,
-    entries_of,
-    generated,
-    like,
-    places_of,
-    record_line,
-    without,
-)
+from tools.oracle.log import Log, generated
 from tools.oracle.official_rcp import quiet, rcp_of_the_day
 from tools.oracle.oracle import prepared
 from tools.oracle.shared import INSTALLED_POINTS
@@ -113,7 +102,7 @@ def build(above: Path, combination: Combination, organisation: str = ORGANISATIO
     """Write a package that both sides accept."""
     entry = empty_entry(above, combination, organisation)
     for run in range(runs_of(combination)):
-        (entry / f"result_{run}.txt").write_bytes(content(log_of(combination, run)))
+        (entry / f"result_{run}.txt").write_bytes(log_of(combination, run).content())
     return Package(above / f"v{combination.round}" / organisation, combination)
 
 
@@ -138,37 +127,32 @@ _generated_once = lru_cache(maxsize=64)(generated)
 
 def log_of(combination: Combination, run: int, *, slow: bool = True) -> Log:
     """A compliant log with a seed of its own; in Closed at a batch size with a reference, and slow to converge."""
-    log = without(_generated_once(combination), "seed")
-    seed = like(log, 0, key="seed", value=1000 + run, metadata={"file": "train.py", "lineno": 3})
-    log.insert(1, seed)
+    log = _generated_once(combination).without("seed")
+    log = log.inserted(1, log.like(0, key="seed", value=1000 + run, metadata={"file": "train.py", "lineno": 3}))
     size = CLOSED.get(combination.round, {}).get(combination.benchmark) if combination.division == "closed" else None
     if size is not None:
-        log = altered(log, places_of(log, "global_batch_size"), value=size)
+        log = log.altered(log.places("global_batch_size"), value=size)
         log = counting(log, lambda value: value * (_SLOW if slow else 1), unit_of(combination.benchmark))
-    return [_later(line, run) for line in log]
+    # Each run at a time of its own, so that none is a copy of another.
+    for place in range(len(log)):
+        log[place] = log.like(place, time_ms=log.record(place)["time_ms"] + 10_000_000 * run)
+    return log
 
 
 def counting(log: Log, counted: Callable[[Any], Any], unit: str | None = None) -> Log:
     """The log with another count at each evaluation; one that counts nothing gets that of 1 ``unit``, if any."""
-    for place in (*places_of(log, "eval_accuracy"), *places_of(log, "eval_error")):
-        metadata = entries_of(log, place)
+    for place in (*log.places("eval_accuracy"), *log.places("eval_error")):
+        metadata = log.metadata(place)
         there: dict[str, Any] = {name: metadata[name] for name in _COUNTERS if name in metadata}
         counts = there or ({unit: 1} if unit else {})
-        log = altered(log, place, metadata=metadata | {name: counted(value) for name, value in counts.items()})
+        log = log.altered(place, metadata=metadata | {name: counted(value) for name, value in counts.items()})
     return log
 
 
 def speed_up(package: Package) -> None:
     """Let every run converge faster than the reference."""
     for run, file in enumerate(package.logs):
-        file.write_bytes(content(log_of(package.combination, run, slow=False)))
-
-
-def _later(line: Line, run: int) -> Line:
-    """A record at a time of the run's own, so that no run is a copy of another."""
-    if line.record is None:
-        return line
-    return record_line({**line.record, "time_ms": line.record["time_ms"] + 10_000_000 * run}, old=line.old)
+        file.write_bytes(log_of(package.combination, run, slow=False).content())
 
 
 def official(package: Package, *, today: bool = False) -> Answer:
@@ -210,11 +194,8 @@ def _with_results(folder: str) -> list[str]:
     """To v1.0 a benchmark's folder without results was skipped, if its system has a description."""
     found = [child for child in Path(folder).iterdir() if child.is_dir()]
     described = (Path(folder).parents[1] / "systems" / f"{Path(folder).name}.json").is_file()
-    return [str(child) for child in found if not (described and child.name in _BENCHMARKS and _is_empty(child))]
-
-
-def _is_empty(folder: Path) -> bool:
-    return not any(folder.glob("result_*.txt"))
+    skipped = _BENCHMARKS if described else frozenset()
+    return [str(child) for child in found if child.name not in skipped or any(child.glob("result_*.txt"))]
 
 
 @contextmanager

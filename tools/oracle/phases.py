@@ -1,21 +1,95 @@
-"""The long search in phases: what logs each has, one after another by number, made again from the seed alone."""
+"""The long search in phases: which logs are changed, and what logs each phase makes of them, from the seed alone."""
 
 from __future__ import annotations
 
 import random
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from itertools import compress, count, islice, repeat
 from pathlib import Path
 from typing import NamedTuple
 
 from tools.oracle import aimed
 from tools.oracle.aimed_borders import bench, sources_of
-from tools.oracle.generate import Combination
-from tools.oracle.log import Mutant, content, smallest, stated_rules
-from tools.oracle.random_changes import Part, mutant, spliced
-from tools.oracle.sources import Source, generated_sources, published_sources
+from tools.oracle.generate import CHOICES, ROUNDS, Combination, combinations
+from tools.oracle.log import Edit, Log, Mutant, generated, published, smallest
+from tools.oracle.random_changes import mutant, spliced
+from tools.oracle.shared import folder, present, recorded_logs
+
+#: Published logs of each benchmark and division of a round: the smallest, each of another organisation.
+SAMPLES = 2
+#: Judging costs time by size: logs above so many bytes get fewer mutants, down to one in so many.
+_FULL_SIZE = 30_000
+_FEWEST_IN = 10
+#: The keys by which a log says what it is of.
+_SAID = ("submission_benchmark", "submission_division", "opt_name", "scheduler_type")
+
+
+class Source(NamedTuple):
+    """A compliant log to be mutated."""
+
+    name: str
+    combination: Combination
+    path: str | None
+
+    def log(self) -> Log:
+        """Its lines."""
+        if self.path is None:
+            return generated(self.combination)
+        return published(folder(self.combination.round) / self.path)
+
+    def number(self, wanted: int) -> int:
+        """How many mutants of it are worth the time: all of a generated log's, fewer of a large published one's."""
+        return int(wanted * self.weight())
+
+    def weight(self) -> float:
+        """How many of its mutants are worth the time, of one for a generated log."""
+        return 1.0 if self.path is None else min(1.0, max(1 / _FEWEST_IN, _FULL_SIZE / self.size()))
+
+    def size(self) -> int:
+        """Bytes of a published log."""
+        assert self.path is not None
+        return (folder(self.combination.round) / self.path).stat().st_size
+
+
+@cache
+def generated_sources() -> tuple[Source, ...]:
+    """One for each combination."""
+    return tuple(Source(str(combination), combination, None) for combination in combinations())
+
+
+@cache
+def published_sources() -> tuple[Source, ...]:
+    """Small compliant published logs; none where the shared folder is absent."""
+    return tuple(source for round_ in ROUNDS if present() and folder(round_).is_dir() for source in _published(round_))
+
+
+def _published(round_name: str) -> list[Source]:
+    candidates = [
+        ((folder(round_name) / path).stat().st_size, path)
+        for path, verdict in recorded_logs(round_name).items()
+        if verdict["compliant"]
+    ]
+    taken: dict[Combination, list[str]] = {}
+    for _, path in sorted(candidates):
+        combination = _combination(round_name, path)
+        paths = taken.setdefault(combination, [])
+        if len(paths) < SAMPLES and path.split("/")[0] not in {other.split("/")[0] for other in paths}:
+            paths.append(path)
+    return [Source(f"{round_name}-{path}", combination, path) for combination, paths in taken.items() for path in paths]
+
+
+def _combination(round_name: str, path: str) -> Combination:
+    """What the log itself says it is of."""
+    said: dict[str, str] = {}
+    for line in published(folder(round_name) / path, _SAID):
+        if line.record is not None and isinstance(line.record.get("value"), str):
+            said.setdefault(line.record["key"], line.record["value"])
+    benchmark, division = said["submission_benchmark"], said["submission_division"]
+    keys = ("opt_name", "scheduler_type") if benchmark in CHOICES and division == "closed" else ()
+    return Combination(round_name, benchmark, division, "+".join(said[key] for key in keys if key in said) or None)
+
 
 #: A pair of changes that cannot both be made is drawn anew, so many times.
 _DRAWS = 20
@@ -60,18 +134,22 @@ def _with_formulas() -> list[Source]:
 def _pairs(source: Source, seed: str, first: int, file: Path) -> Iterator[Mutant | None]:
     """Two changes at borders."""
     log = smallest(source.combination)
-    some = aimed.by_key(aimed.edits("borders", source.combination, file))
+    some: dict[str, list[Edit]] = {}
+    for edit in aimed.edits("borders", source.combination, file):
+        some.setdefault(edit.key, []).append(edit)
     for place in count(first):
         name = f"{seed}/pairs/{source.name}/{place}"
         rng = random.Random(name)
-        drawn = (aimed.mutant(log, aimed.pair(some, rng), name) for _ in range(_DRAWS))
+        # Keys are alike in weight, however many changes each has.
+        pairs = ([rng.choice(some[rng.choice(list(some))]) for _ in range(2)] for _ in range(_DRAWS))
+        drawn = (aimed.mutant(log, pair, name) for pair in pairs)
         yield next((found for found in drawn if found is not None), None)
 
 
 def _changed(source: Source, seed: str, first: int, file: Path) -> Iterator[Mutant | None]:
     """What bugs, crashes and careless hands do to a log."""
     log = source.log()
-    rules = stated_rules(log, source.combination)
+    rules = log.rules(source.combination)
     return (mutant(log, rules, f"{seed}/{source.name}/{place}") for place in count(first))
 
 
@@ -100,8 +178,8 @@ def _near(rng: random.Random, combination: Combination) -> tuple[Source, ...]:
 
 
 @lru_cache(maxsize=512)
-def _part(source: Source) -> Part:
-    return Part(source.name, content(source.log()))
+def _part(source: Source) -> Mutant:
+    return Mutant(source.name, source.log().content())
 
 
 PHASES: tuple[Phase, ...] = (

@@ -4,31 +4,13 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from mlsub.rules.model import KeyRule
 from tools.oracle.asked import near_official
 from tools.oracle.generate import FIRST, Combination
-from tools.oracle.log import (
-    Line,
-    Log,
-    Mutant,
-    altered,
-    content,
-    difference,
-    entries_of,
-    inserted,
-    keys_of,
-    like,
-    moved,
-    places_of,
-    record_line,
-    record_of,
-    replaced,
-    stated_rules,
-    without,
-)
+from tools.oracle.log import Line, Log, Mutant, record_line
 from tools.oracle.random_text import FILE_CHANGES, LINE_CHANGES, OLD_LINE_CHANGES, SPLICES
 from tools.oracle.values import CHOICES, NASTY, PHASES, near_misses, near_misses_of
 
@@ -51,6 +33,7 @@ SOURCES = (*FIRST, *FIRST, "submission_division", "submission_benchmark", "max_s
 STAGES = ("staging_start", "staging_stop")
 #: What counts how far the training has come.
 COUNTERS = ("samples_count", "epoch_num", "step_num", "first_epoch_num")
+_FIELDS = ("extra", "Key", "line", "")
 MEASURES = ("FID", "CLIP", "fid", "FID ", "", None, ["FID"])
 
 _T = TypeVar("_T")
@@ -65,19 +48,25 @@ class Draw(NamedTuple):
 
     def key(self) -> str:
         """A key of the log."""
-        return self.rng.choice(keys_of(self.log))
+        return self.rng.choice(self.log.distinct_keys())
 
     def place(self) -> int:
         """The place of a record. Keys are alike in weight: hundreds of tensors do not outweigh one run_stop."""
-        return self.rng.choice(places_of(self.log, self.key()))
+        return self.rng.choice(self.log.places(self.key()))
 
     def place_of(self, *keys: str) -> int:
         """The place of a record of one of these keys."""
-        return self.rng.choice([place for key in keys for place in places_of(self.log, key)])
+        return self.rng.choice([place for key in keys for place in self.log.places(key)])
+
+    def altered(self, key: str, choices: Mapping[str, Sequence[Any]] | None = None) -> Log:
+        """The log with another value in a record of a key, and nothing that follows from it changed."""
+        place = self.place_of(key)
+        old = self.log.record(place)["value"]
+        return self.log.altered(place, value=self.rng.choice(choices[key]) if choices else _other_number(self.rng, old))
 
     def key_like(self, *beginnings: str) -> str:
         """A key that begins so."""
-        return self.rng.choice([key for key in keys_of(self.log) if key.startswith(beginnings)])
+        return self.rng.choice([key for key in self.log.distinct_keys() if key.startswith(beginnings)])
 
     def value(self, key: str) -> Any:
         """Something to log for a key: what no key allows, what its rule almost allows, what the official rules name."""
@@ -92,7 +81,7 @@ Change = Callable[[Draw], Log]
 
 def mutants(log: Log, combination: Combination, seed: str, number: int) -> Iterator[Mutant]:
     """So many changed logs; the same seed gives the same ones."""
-    rules = stated_rules(log, combination)
+    rules = log.rules(combination)
     for place in range(number):
         yield mutant(log, rules, f"{seed}/{place}")
 
@@ -108,9 +97,9 @@ def mutant(log: Log, rules: dict[str, KeyRule], seed: str) -> Mutant:
             changed = change(Draw(rng, log, rules))
         except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
             continue
-        words.append(f"{name} ({difference(log, changed)})")
+        words.append(f"{name} ({log.difference(changed)})")
         log = changed
-    data = content(log)
+    data = log.content()
     if rng.randrange(FILE_EVERY) == 0:
         name, on_file = rng.choice(FILE_CHANGES)
         words.append(name)
@@ -118,18 +107,11 @@ def mutant(log: Log, rules: dict[str, KeyRule], seed: str) -> Mutant:
     return Mutant(f"[{seed}] {' and then '.join(words)}", data)
 
 
-class Part(NamedTuple):
-    """A log to be cut, and what it is called."""
-
-    name: str
-    content: bytes
-
-
-def spliced(rng: random.Random, one: Part, other: Part, seed: str) -> Mutant:
+def spliced(rng: random.Random, one: Mutant, other: Mutant, seed: str) -> Mutant:
     """One log of two; lines are split at LF, and what is cut in the middle of a line is joined there."""
     name, splice = _drawn(rng, SPLICES)
     lines = splice(rng, one.content.splitlines(keepends=True), other.content.splitlines(keepends=True))
-    return Mutant(f"[{seed}] {one.name} and {other.name}: {name}", b"".join(lines))
+    return Mutant(f"[{seed}] {one.description} and {other.description}: {name}", b"".join(lines))
 
 
 def _drawn(rng: random.Random, table: Mapping[str, tuple[int, _T]]) -> tuple[str, _T]:
@@ -140,41 +122,31 @@ def _drawn(rng: random.Random, table: Mapping[str, tuple[int, _T]]) -> tuple[str
 
 def _repeat(at: Draw) -> Log:
     place = at.place()
-    return inserted(at.log, at.rng.choice((place, at.rng.randrange(len(at.log) + 1))), at.log[place])
+    return at.log.inserted(at.rng.choice((place, at.rng.randrange(len(at.log) + 1))), at.log[place])
 
 
 def _repeat_other(at: Draw) -> Log:
     place = at.place()
     value = at.value(str(at.log[place].key))
     to = at.rng.choice((place, place + 1, at.rng.randrange(len(at.log) + 1)))
-    return inserted(at.log, to, like(at.log, place, value=value))
+    return at.log.inserted(to, at.log.like(place, value=value))
 
 
 def _swap(at: Draw) -> Log:
     one, other = at.place(), at.place()
-    return replaced(replaced(at.log, one, at.log[other]), other, at.log[one])
-
-
-def _set_value(at: Draw) -> Log:
-    place = at.place()
-    return altered(at.log, place, value=at.value(str(at.log[place].key)))
+    return at.log.replaced(one, at.log[other]).replaced(other, at.log[one])
 
 
 def _set_all_values(at: Draw) -> Log:
-    key = at.rng.choice((*keys_of(at.log), *["eval_accuracy"] * 10))
-    return altered(at.log, places_of(at.log, key), value=at.value(key))
-
-
-def _set_choice(at: Draw) -> Log:
-    key = at.rng.choice(list(CHOICES))
-    return altered(at.log, at.place_of(key), value=at.rng.choice(CHOICES[key]))
+    key = at.rng.choice((*at.log.distinct_keys(), *["eval_accuracy"] * 10))
+    return at.log.altered(at.log.places(key), value=at.value(key))
 
 
 def _set_entry(at: Draw) -> Log:
     """Another entry of metadata that a rule asks for, or none."""
-    key = at.rng.choice([key for key in keys_of(at.log) if key in at.rules and at.rules[key].metadata])
+    key = at.rng.choice([key for key in at.log.distinct_keys() if key in at.rules and at.rules[key].metadata])
     place = at.place_of(key)
-    metadata = dict(entries_of(at.log, place))
+    metadata = dict(at.log.metadata(place))
     entries = (*at.rules[key].metadata, *at.rules[key].first_metadata)
     name = at.rng.choice([name for entry in entries for name in entry.names])
     if at.rng.randrange(3) == 0:
@@ -182,22 +154,22 @@ def _set_entry(at: Draw) -> Log:
     else:
         near = [v for entry in entries if name in entry.names for c in entry.constraints for v in near_misses(c)]
         metadata[name] = at.rng.choice((*ENTRIES, *near, *near))
-    return altered(at.log, place, metadata=metadata)
+    return at.log.altered(place, metadata=metadata)
 
 
 def _init_time(at: Draw) -> Log:
     """An init_stop at a limit of the time of initialisation, or next to it."""
     start, stop = at.place_of("init_start"), at.place_of("init_stop")
     step = at.rng.choice((0, -1, 1, -0.5, 1e-6, -1e-6, 10**12, -(10**12)))
-    time_ms = record_of(at.log, start)["time_ms"] + at.rng.choice(INIT_LIMITS) + step
-    return altered(at.log, stop, time_ms=time_ms)
+    time_ms = at.log.record(start)["time_ms"] + at.rng.choice(INIT_LIMITS) + step
+    return at.log.altered(stop, time_ms=time_ms)
 
 
 def _rename_progress(at: Draw) -> Log:
     """An evaluation or block that counts in another unit."""
-    places = places_of(at.log, at.key_like("eval", "block", "epoch"))
+    places = at.log.places(at.key_like("eval", "block", "epoch"))
     places = places if at.rng.randrange(2) else [at.rng.choice(places)]
-    there = [name for name in PROGRESS if name in entries_of(at.log, places[0])]
+    there = [name for name in PROGRESS if name in at.log.metadata(places[0])]
     name, other = at.rng.choice(there), at.rng.choice(PROGRESS)
 
     def renamed(metadata: dict[str, Any]) -> None:
@@ -208,12 +180,12 @@ def _rename_progress(at: Draw) -> Log:
 
 def _shift_progress(at: Draw) -> Log:
     """Evaluations too early, too late, or one of a pair at another step."""
-    places = places_of(at.log, at.key_like("eval", "block", "epoch"))
+    places = at.log.places(at.key_like("eval", "block", "epoch"))
     places = places[at.rng.randrange(len(places)) :]
     places = places if at.rng.randrange(2) else places[:1]
-    names = [name for name in PROGRESS if name in entries_of(at.log, places[0])]
-    sizes = places_of(at.log, "global_batch_size")
-    size = record_of(at.log, sizes[0])["value"] if sizes else 1
+    names = [name for name in PROGRESS if name in at.log.metadata(places[0])]
+    sizes = at.log.places("global_batch_size")
+    size = at.log.record(sizes[0])["value"] if sizes else 1
     name, by = at.rng.choice(names), at.rng.choice((1, -1, 0.5, 1000, -1000, *[size] * 4))
 
     def shifted(metadata: dict[str, Any]) -> None:
@@ -225,43 +197,37 @@ def _shift_progress(at: Draw) -> Log:
 def _with_entries(log: Log, places: list[int], change: Callable[[dict[str, Any]], None]) -> Log:
     """The log with the metadata of some records changed."""
     for place in places:
-        metadata = dict(entries_of(log, place))
+        metadata = dict(log.metadata(place))
         change(metadata)
-        log = altered(log, place, metadata=metadata)
+        log = log.altered(place, metadata=metadata)
     return log
 
 
 def _drop_field(at: Draw) -> Log:
     place = at.place()
     field = at.rng.choice(("time_ms", "key", "value", "metadata", "event_type", "namespace"))
-    record = {name: value for name, value in record_of(at.log, place).items() if name != field}
-    return replaced(at.log, place, Line(record_line(record, old=at.log[place].old).text))
-
-
-def _add_field(at: Draw) -> Log:
-    place = at.place()
-    name, value = at.rng.choice(("extra", "Key", "line", "")), at.rng.choice(NASTY)
-    return altered(at.log, place, **{name: value})
+    record = {name: value for name, value in at.log.record(place).items() if name != field}
+    return at.log.replaced(place, Line(record_line(record, old=at.log[place].old).text))
 
 
 def _rename(at: Draw) -> Log:
     place = at.place()
     key = at.log[place].key or ""
     spoiled = (key.upper(), f"{key}s", f" {key}", key.replace("_", "-"), "", None, 1, [key], {key: 1}, True)
-    return altered(at.log, place, key=at.rng.choice((*spoiled, *keys_of(at.log), *at.rules)))
+    return at.log.altered(place, key=at.rng.choice((*spoiled, *at.log.distinct_keys(), *at.rules)))
 
 
 def _change_text(at: Draw) -> Log:
     line = at.log[place := at.place()]
     _, change = at.rng.choice((*LINE_CHANGES, *(OLD_LINE_CHANGES if line.old else ())))
-    return replaced(at.log, place, Line(change(at.rng, line.text)))
+    return at.log.replaced(place, Line(change(at.rng, line.text)))
 
 
 def _join_lines(at: Draw) -> Log:
     place = at.place()
     glue = at.rng.choice(("", " ", "\r", "\x0b", "\x85", "\t"))
     joined = Line(at.log[place].text + glue + at.log[place + 1].text)
-    return replaced(replaced(at.log, place + 1), place, joined)
+    return at.log.replaced(place + 1).replaced(place, joined)
 
 
 def _other_number(rng: random.Random, value: Any) -> Any:
@@ -273,44 +239,37 @@ def _counter(metadata: dict[str, Any]) -> str:
     return min(metadata.keys() & set(COUNTERS), key=COUNTERS.index)
 
 
-def _change_source(at: Draw) -> Log:
-    """Another value, and nothing that follows from it is changed."""
-    place = at.place_of(at.rng.choice(FIRST))
-    return altered(at.log, place, value=_other_number(at.rng, record_of(at.log, place)["value"]))
-
-
 def _source_late(at: Draw) -> Log:
     """Logged behind what is computed from it."""
     place = at.place_of(at.rng.choice(SOURCES))
-    phases = (found for phase in PHASES for found in places_of(at.log, phase)[:1])
-    return moved(at.log, place, at.rng.choice((len(at.log) - 1, *phases)))
+    phases = (found for phase in PHASES for found in at.log.places(phase)[:1])
+    return at.log.moved(place, at.rng.choice((len(at.log) - 1, *phases)))
 
 
 def _source_again(at: Draw) -> Log:
     """Logged once more in the middle, the same or another."""
-    place = places_of(at.log, at.rng.choice(SOURCES))[0]
+    place = at.log.places(at.rng.choice(SOURCES))[0]
     to = at.rng.choice((place + 1, at.place_of(at.rng.choice(PHASES))))
-    value = record_of(at.log, place)["value"]
+    value = at.log.record(place)["value"]
     if at.rng.randrange(2) and isinstance(value, int | float):
         value = _other_number(at.rng, value)
-    return inserted(at.log, to, like(at.log, place, value=value))
+    return at.log.inserted(to, at.log.like(place, value=value))
 
 
 def _lose_evaluation(at: Draw) -> Log:
     """One evaluation, or all up to it, left out: the next ones come too late."""
-    places = places_of(at.log, at.rng.choice(("eval_accuracy", "eval_error", "eval_start", "eval_stop")))
+    places = at.log.places(at.rng.choice(("eval_accuracy", "eval_error", "eval_start", "eval_stop")))
     number = at.rng.randrange(len(places))
-    gone = set(places[: number + 1] if at.rng.randrange(2) else [places[number]])
-    return [line for place, line in enumerate(at.log) if place not in gone]
+    return at.log.without_lines(places[: number + 1] if at.rng.randrange(2) else [places[number]])
 
 
 def _more_evaluation(at: Draw) -> Log:
     """One evaluation more: twice at one point, or too early."""
     place = at.place_of("eval_accuracy", "eval_error")
-    metadata = dict(entries_of(at.log, place))
+    metadata = dict(at.log.metadata(place))
     name = _counter(metadata)
     metadata[name] = at.rng.choice((metadata[name], metadata[name] / 2, metadata[name] - 1, 0, -metadata[name]))
-    return inserted(at.log, at.rng.choice((place, place + 1)), like(at.log, place, metadata=metadata))
+    return at.log.inserted(at.rng.choice((place, place + 1)), at.log.like(place, metadata=metadata))
 
 
 def _change_counters(at: Draw) -> Log:
@@ -325,67 +284,67 @@ def _change_counters(at: Draw) -> Log:
         else:
             metadata[name] = -metadata[name] if how == "negative" else str(metadata[name])
 
-    return _with_entries(at.log, places_of(at.log, at.key_like("eval")), counted)
+    return _with_entries(at.log, at.log.places(at.key_like("eval")), counted)
 
 
 def _spoil_pair(at: Draw) -> Log:
     """Measures that belong together: one gone, under another name, at another step, or their values exchanged."""
     places = [place for place, line in enumerate(at.log) if "metric" in ((line.record or {}).get("metadata") or {})]
     place = at.rng.choice(places)
-    metadata = dict(entries_of(at.log, place))
+    metadata = dict(at.log.metadata(place))
     how = at.rng.randrange(4)
     if how == 0:
-        return replaced(at.log, place)
+        return at.log.replaced(place)
     if how == 1:
-        return altered(at.log, place, metadata={**metadata, "metric": at.rng.choice(MEASURES)})
+        return at.log.altered(place, metadata={**metadata, "metric": at.rng.choice(MEASURES)})
     if how == 2:
         count = metadata[name := _counter(metadata)]
         others = (count + 1, str(count), float(count), None, -1)
-        return altered(at.log, place, metadata={**metadata, name: at.rng.choice(others)})
+        return at.log.altered(place, metadata={**metadata, name: at.rng.choice(others)})
     other = at.rng.choice(places)
-    one_value, other_value = (record_of(at.log, each)["value"] for each in (place, other))
-    return altered(altered(at.log, place, value=other_value), other, value=one_value)
+    one_value, other_value = (at.log.record(each)["value"] for each in (place, other))
+    return at.log.altered(place, value=other_value).altered(other, value=one_value)
 
 
 def _stage(at: Draw) -> Log:
     """The stages of HPC in another order, in another phase, or twice."""
     place = at.place_of(*STAGES)
-    phases = (found for phase in PHASES for found in places_of(at.log, phase))
+    phases = (found for phase in PHASES for found in at.log.places(phase))
     to = at.rng.choice((place - 1, place + 1, 0, *phases))
-    return inserted(at.log, to, at.log[place]) if at.rng.randrange(3) == 0 else moved(at.log, place, to)
+    return at.log.inserted(to, at.log[place]) if at.rng.randrange(3) == 0 else at.log.moved(place, to)
 
 
 def _shift_border(at: Draw) -> Log:
     """A beginning or an end that changes places with what stands near it, or is gone."""
-    place = at.place_of(*(key for key in keys_of(at.log) if key.endswith(("_start", "_stop"))))
+    place = at.place_of(*(key for key in at.log.distinct_keys() if key.endswith(("_start", "_stop"))))
     if at.rng.randrange(4) == 0:
-        return replaced(at.log, place)
-    return moved(at.log, place, max(0, place + at.rng.choice((-3, -2, -1, 1, 2, 3))))
+        return at.log.replaced(place)
+    return at.log.moved(place, max(0, place + at.rng.choice((-3, -2, -1, 1, 2, 3))))
 
 
 #: Every change to the records of a log, with its weight.
 CHANGES: dict[str, tuple[int, Change]] = {
-    "a record dropped": (3, lambda at: replaced(at.log, at.place())),
-    "a key dropped": (4, lambda at: without(at.log, at.key())),
+    "a record dropped": (3, lambda at: at.log.replaced(at.place())),
+    "a key dropped": (4, lambda at: at.log.without(at.key())),
     "a record repeated": (4, _repeat),
     "a record repeated with another value": (4, _repeat_other),
     "two records swapped": (4, _swap),
-    "a record moved": (5, lambda at: moved(at.log, at.place(), at.rng.randrange(len(at.log)))),
-    "another value": (16, _set_value),
+    "a record moved": (5, lambda at: at.log.moved(at.place(), at.rng.randrange(len(at.log)))),
+    "another value": (16, lambda at: at.log.altered(p := at.place(), value=at.value(str(at.log[p].key)))),
     "all values of a key": (8, _set_all_values),
-    "a value that chooses rules": (4, _set_choice),
-    "other metadata": (5, lambda at: altered(at.log, at.place(), metadata=at.rng.choice(METADATA))),
+    "a value that chooses rules": (4, lambda at: at.altered(at.rng.choice([*CHOICES]), CHOICES)),
+    "other metadata": (5, lambda at: at.log.altered(at.place(), metadata=at.rng.choice(METADATA))),
     "an entry of metadata": (5, _set_entry),
-    "another time": (4, lambda at: altered(at.log, at.place(), time_ms=at.rng.choice(TIMES))),
+    "another time": (4, lambda at: at.log.altered(at.place(), time_ms=at.rng.choice(TIMES))),
     "init_stop at a limit": (2, _init_time),
     "progress in another unit": (2, _rename_progress),
     "progress shifted": (3, _shift_progress),
     "a field dropped": (3, _drop_field),
-    "a field more": (1, _add_field),
+    "a field more": (1, lambda at: at.log.altered(at.place(), **{at.rng.choice(_FIELDS): at.rng.choice(NASTY)})),
     "a key renamed": (4, _rename),
     "the text of a line": (8, _change_text),
     "two lines joined": (2, _join_lines),
-    "a source alone": (4, _change_source),
+    "a source alone": (4, lambda at: at.altered(at.rng.choice(FIRST))),
     "a source late": (3, _source_late),
     "a source again": (3, _source_again),
     "an evaluation less": (3, _lose_evaluation),

@@ -18,8 +18,8 @@ _BEFORE = ("[1,0]<stdout>:", "0: ", "\x00", ":::MLLOG", ":::MLLOG :", "\xef\xbb\
 _BEHIND_TOKEN = (" ", "\t", "\xa0", "\x0c", "\xef\xbb\xbf", "\x00", "[", "null ", "1", "\x1b[0m", "{} ", ",")
 _TOKENS = (":::MLLOG", ":::MLLOG\t", "::MLLOG ", ":::mllog ", ":::MLLOGv1 ", ":::MLL ", "", ":::MLLOG\xa0")
 _NO_OBJECTS = (
-    *("null", "[]", '"text"', "1", "true", "{}", "", " ", "NaN", '["time_ms", "key", "value", "metadata"]'),
-    '"time_ms key value metadata"',
+    *("null", "[]", '"text"', "1", "true", "{}", "", " ", "NaN"),
+    *('["time_ms", "key", "value", "metadata"]', '"time_ms key value metadata"'),
 )
 _TWICE = ('"value": "x"', '"key": "seed"', '"metadata": {}', '"time_ms": 1', '"metadata": null')
 
@@ -56,10 +56,6 @@ def _raw(field: re.Pattern[str], counts: tuple[int, ...]) -> LineChange:
     return change
 
 
-def _not_an_object(rng: random.Random, text: str) -> str:
-    return _token(text) + rng.choice((*_NO_OBJECTS, f"[{_behind_the_token(text)}]"))
-
-
 def _twice_the_same_field(rng: random.Random, text: str) -> str:
     field = rng.choice(_TWICE)
     return text.replace("{", f"{{{field}, ", 1) if rng.random() < 0.5 else f"{text[:-1]}, {field}}}"
@@ -81,7 +77,7 @@ LINE_CHANGES: tuple[tuple[str, LineChange], ...] = (
     ("text before it", lambda rng, text: rng.choice(_BEFORE) + text),
     ("text behind the token", lambda rng, text: _token(text) + rng.choice(_BEHIND_TOKEN) + _behind_the_token(text)),
     ("another token", lambda rng, text: rng.choice(_TOKENS) + _behind_the_token(text)),
-    ("no object", _not_an_object),
+    ("no object", lambda rng, text: _token(text) + rng.choice((*_NO_OBJECTS, f"[{_behind_the_token(text)}]"))),
     ("broken in two", _put(_ENDS, 1)),
     ("a field twice", _twice_the_same_field),
     ("letters written as escapes", _unfold),
@@ -113,10 +109,6 @@ def _content(rng: random.Random, text: str) -> str:
     return f"{before}: {rng.choice((*others, f'{content} {content}', content + ' ', content[1:], '['))}"
 
 
-def _wide(encoding: str) -> FileChange:
-    return lambda content: content.decode("latin-1").encode(encoding)
-
-
 #: Changes to what only a line of v0.6 has.
 OLD_LINE_CHANGES: tuple[tuple[str, LineChange], ...] = (
     ("another time", _seconds),
@@ -133,9 +125,9 @@ FILE_CHANGES: tuple[tuple[str, FileChange], ...] = (
     ("lines end in CR", lambda content: content.replace(b"\n", b"\r")),
     ("no end to the last line", lambda content: content.rstrip(b"\n")),
     ("a UTF-8 byte order mark", lambda content: b"\xef\xbb\xbf" + content),
-    ("UTF-16", _wide("utf-16")),
-    ("UTF-16 without a mark", _wide("utf-16-le")),
-    ("UTF-32", _wide("utf-32")),
+    ("UTF-16", lambda content: content.decode("latin-1").encode("utf-16")),
+    ("UTF-16 without a mark", lambda content: content.decode("latin-1").encode("utf-16-le")),
+    ("UTF-32", lambda content: content.decode("latin-1").encode("utf-32")),
     ("empty", lambda content: b""),
     ("cut in the middle", lambda content: content[: len(content) // 2]),
     ("twice in one file", lambda content: content * 2),
@@ -154,11 +146,6 @@ _GLUE = (b"", b"\n", b"\r", b"\r\n", b" ", b"\x00")
 _CUTS = (b"init_start", b"init_stop", b"run_start", b"eval_start", b"eval_accuracy", b"run_stop")
 _FIELDS = (b'"value": ', b'"metadata": ', b'"key": ', b'"time_ms": ', b", ", b"}")
 _KEYS = (b"submission_", b"opt_", b"eval_", b"_samples", b"init_", b"run_", b"global_", b"epoch")
-
-
-def _joined(rng: random.Random, one: Lines, other: Lines) -> Lines:
-    first, second = rng.randrange(len(one) + 1), rng.randrange(len(other) + 1)
-    return [*one[:first], *other[second:]]
 
 
 def _joined_at_key(rng: random.Random, one: Lines, other: Lines) -> Lines:
@@ -204,11 +191,6 @@ def _inside_a_line(rng: random.Random, one: Lines, other: Lines) -> Lines:
     return [*one[:to], one[to][:cut], record, one[to][cut:], *one[to + 1 :]]
 
 
-def _repeated(rng: random.Random, one: Lines, other: Lines) -> Lines:
-    """The same run several times, or its beginning alone before it, as where a job was started again."""
-    return [*one, *one] if rng.randrange(2) else [*one[: rng.randrange(len(one))], *one]
-
-
 def _interleaved(rng: random.Random, one: Lines, other: Lines) -> Lines:
     """Lines of two ranks, each in its order; the ranks may say who they are, and write the same."""
     other = one if rng.randrange(2) == 0 else other
@@ -234,14 +216,20 @@ def _records_exchanged(rng: random.Random, one: Lines, other: Lines) -> Lines:
 
 #: Every way to make one log of two, with its weight.
 SPLICES: dict[str, tuple[int, Splice]] = {
-    "joined": (3, _joined),
+    "joined": (
+        3,
+        lambda rng, one, other: [*one[: rng.randrange(len(one) + 1)], *other[rng.randrange(len(other) + 1) :]],
+    ),
     "joined at a key": (4, _joined_at_key),
     "joined within lines": (3, _joined_within),
     "lines crossed": (4, _crossed),
     "records inside": (4, _inside),
     "a record inside a line": (3, _inside_a_line),
     "one after the other": (2, lambda rng, one, other: [*one, *(other * rng.choice((1, 1, 2, 3)))]),
-    "the first one repeated": (2, _repeated),
+    "the first one repeated": (
+        2,
+        lambda rng, one, other: [*(one if rng.randrange(2) else one[: rng.randrange(len(one))]), *one],
+    ),
     "ranks interleaved": (3, _interleaved),
     "records exchanged": (2, _records_exchanged),
 }

@@ -27,19 +27,19 @@ class Compared(NamedTuple):
     def describe(self, round_name: str) -> str:
         """Who says what, in three lines."""
         then, now = ("accepted" if passed else "rejected" for passed in (self.then, self.now))
-        return "\n".join(
-            [
-                f"{folder(round_name).name}/{self.path}",
-                f"    recorded: {then} {self.reason_then}".rstrip(),
-                f"    mlsub:    {now} {self.reason_now}".rstrip(),
-            ]
-        )
+        place = f"{folder(round_name).name}/{self.path}"
+        return f"{place}\n    recorded: {then} {self.reason_then}\n    mlsub:    {now} {self.reason_now}"
 
 
 def check(round_name: str) -> Report:
     """All packages of a round as one, compared with the reference points that the recorded answers used."""
     usage, name = usage_and_round(round_name)
     return check_paths([folder(round_name)], Settings(name, usage, 1, convergence=INSTALLED_POINTS))[0]
+
+
+def _first(answer: dict[str, Any]) -> str:
+    """The first message of a recorded answer."""
+    return " ".join(str(next(iter(answer.get("messages") or ()), "")).split())
 
 
 def compared_logs(round_name: str, report: Report) -> Iterator[Compared]:
@@ -55,6 +55,15 @@ def compared_logs(round_name: str, report: Report) -> Iterator[Compared]:
         yield Compared(log.path, answer["compliant"], passed, _first(answer), why.get(log.path, ""))
 
 
+def compared_dropped(round_name: str, report: Report) -> Iterator[Compared]:
+    """Every entry: whether as many of its runs are noncompliant as then."""
+    recorded = recorded_entries(round_name)
+    for entry in report.entries:
+        if entry.path in recorded:
+            then, now = recorded[entry.path]["score"]["dropped"], entry.runs - entry.compliant
+            yield Compared(entry.path, True, now == then, f"{then} runs dropped", f"{now} runs dropped")
+
+
 def compared_seeds(round_name: str, report: Report) -> Iterator[Compared]:
     """Every Closed entry that the seed checker of the day judged; to v0.7 there was none."""
     faults: dict[str, str] = {}
@@ -64,15 +73,6 @@ def compared_seeds(round_name: str, report: Report) -> Iterator[Compared]:
     for path, entry in recorded_entries(round_name).items():
         if answer := entry.get("seeds"):
             yield Compared(path, answer["passed"], path not in faults, _first(answer), faults.get(path, ""))
-
-
-def compared_dropped(round_name: str, report: Report) -> Iterator[Compared]:
-    """Every entry: whether as many of its runs are noncompliant as then."""
-    ours = {entry.path: entry.runs - entry.compliant for entry in report.entries}
-    for path, entry in recorded_entries(round_name).items():
-        if path in ours:
-            then, now = entry["score"]["dropped"], ours[path]
-            yield Compared(path, True, now == then, f"{then} runs dropped", f"{now} runs dropped")
 
 
 #: Relative, as numbers of 9 significant digits agree; and the official bisection's own.
@@ -91,14 +91,11 @@ def compared_rcp(round_name: str, report: Report) -> Iterator[Compared]:
         answers = (recorded.get("rcp") or {}) if recorded["division"] == "closed" else {}
         for kind, answer in answers.items():
             if answer["passed"] is not None and path in entries:
-                differing = _differs(_counted(entries[path].rcp, kind), answer, path)
+                # Where both ways of counting come to the same, there is but one.
+                rcp = entries[path].rcp
+                wanted = rcp.also is None or (rcp.counted == "train_samples") == (kind == "train_samples")
+                differing = _differs(rcp if wanted or rcp.also is None else rcp.also, answer, path)
                 yield Compared(f"{path} by {kind}", True, not differing, "", "; ".join(differing))
-
-
-def _counted(rcp: RcpResult, kind: str) -> RcpResult:
-    """Our answer by one way of counting; where both come to the same, there is but one."""
-    wanted = (rcp.counted == "train_samples") == (kind == "train_samples")
-    return rcp if wanted or rcp.also is None else rcp.also
 
 
 def _mean(ours: RcpResult, path: str) -> float | None:
@@ -154,7 +151,3 @@ COMPARED: dict[str, Callable[[str, Report], Iterator[Compared]]] = {
     "score": compared_scores,
     "seeds": compared_seeds,
 }
-
-
-def _first(answer: dict[str, Any]) -> str:
-    return " ".join(str(answer.get("messages", [""])[0]).split()) if answer.get("messages") else ""

@@ -1,43 +1,105 @@
-"""Entries whose times, dropped runs and factors are odd, and where their scores differ from the official summarizer's.
+"""The official summarizer, the installed one and those of the past, asked about descriptions and odd entries.
 
 The installed summarizer runs in this process, on files in memory.
 """
 
 from __future__ import annotations
 
+import json
 import math
 import random
 import re
+import subprocess
+import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import chdir, redirect_stdout
 from functools import lru_cache
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import mlsub
 from mlsub.rules.load import benchmark as needs
 from mlsub.submission.report import EntryResult
 from tools.oracle.generate import Combination, combinations, usage_and_round
-from tools.oracle.log import (
-    Log,
-    altered,
-    content,
-    entries_of,
-    first_of,
-    generated,
-    inserted,
-    like,
-    places_of,
-    record_of,
-    replaced,
-    without,
-)
+from tools.oracle.log import Line, Log, generated
 from tools.oracle.oracle import prepared
 from tools.oracle.packages import ORGANISATION, SYSTEM, empty_entry
+from tools.support.corpus import SHARED
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     from mlperf_logging.result_summarizer import result_summarizer
+
+#: The history of the official tool.
+HISTORY = SHARED / "upstream" / "mlcommons-logging.bundle"
+#: The release that submitters had at the deadline of each round.
+RELEASES = {
+    "0.7": "0.7.0-rc4",
+    "1.0": "1.0.0",
+    "1.1": "1.1.0-rc4",
+    "2.0": "2.0.0-rc4",
+    "2.1": "2.1.0-rc3",
+    "3.0": "3.0.0-rc2",
+    "3.1": "3.1.0-rc3",
+    "4.0": "4.0.0-rc3-rcp-prunning",
+    "4.1": "4.1.0-rc4",
+    "5.0": "5.0.0-rc3",
+    "5.1": "5.1.0-rc4",
+    "6.0": "6.0.0-rc6",
+    "6.1": "master",
+    "hpc-1.0": "hpc-1.0.0-rc2",
+    "hpc-2.0": "2.0.0",
+    "hpc-3.0": "hpc-3.0.0",
+}
+_FILE = "mlperf_logging/result_summarizer/result_summarizer.py"
+
+
+def fetch_history(folder: Path) -> None:
+    """Unpack the history into a new folder."""
+    subprocess.run(["git", "clone", "--quiet", "--bare", str(HISTORY), str(folder / "git")], check=True)
+
+
+def of_history(history: Path, commit: str, file: str) -> str:
+    """A file of the official tool as it was."""
+    asked = ["git", "-C", str(history / "git"), "show", f"{commit}:{file}"]
+    return subprocess.run(asked, check=True, capture_output=True, text=True).stdout
+
+
+def summarizer_of(round_id: str, history: Path) -> ModuleType:
+    """The summarizer of a round's day, which uses the installed checker."""
+    source = of_history(history, RELEASES[round_id], _FILE)
+    module = ModuleType(f"mlperf_logging.result_summarizer.of_{round_id.replace('.', '_').replace('-', '_')}")
+    module.__package__ = "mlperf_logging.result_summarizer"
+    exec(compile(source, f"{RELEASES[round_id]}/{_FILE}", "exec"), module.__dict__)  # noqa: S102  (the official tool)
+    return module
+
+
+def crash_of(
+    above: Path, round_id: str, descriptions: Sequence[dict[str, Any]], module: ModuleType = result_summarizer
+) -> str | None:
+    """The exception that a summarizer ends in on systems of these descriptions without results, None for none."""
+    usage, name = usage_and_round(round_id)
+    organisation = above / "ACME"
+    (organisation / "systems").mkdir(parents=True)
+    for number, description in enumerate(descriptions):
+        (organisation / "results" / f"rack{number}" / ("strong" if usage == "hpc" else "")).mkdir(parents=True)
+        (organisation / "systems" / f"rack{number}.json").write_text(json.dumps(description))
+    argv = ["result_summarizer", str(organisation), usage, f"{name}.0"]
+    printed = TextIOWrapper(BytesIO(), encoding="utf-8")
+    # The newer ones write summary.json where they are.
+    with chdir(above), patch.object(sys, "argv", argv), redirect_stdout(printed), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            module.main()
+            printed.flush()
+        except Exception as error:
+            return f"{type(error).__name__}: {str(error)[:200]}"
+    return None
+
 
 #: Minutes, absolute, and beyond that relative.
 NEAR = 1e-9
@@ -50,26 +112,25 @@ ODD_TIMES: tuple[Any, ...] = (
     *("1620000000000", "soon", "", None, True, [], {}, -1, 0, 0.5, -1e300, 1e18, 1e300, 10**400),
     *(float("inf"), float("-inf"), float("nan")),
 )
-ODD_FACTORS: tuple[bytes, ...] = (
-    *(b"", b"{", b"[]", b"{}", b"1.02", b"null", b'{"scaling_factor": null}', b'{"scaling_factor": "1.02"}'),
-    *(b'{"scaling_factor": 0}', b'{"scaling_factor": -1}', b'{"scaling_factor": NaN}', b'{"scaling_factor": Infinity}'),
-    *(b'{"scaling_factor": true}', b'{"scaling_factor": 1e308}', b'{"scaling_factor": [1]}', b'{"factor": 1.1}'),
-    *(b'\xff\xfe{"scaling_factor": 1.1}', b'\xef\xbb\xbf{"scaling_factor": 1.1}'),
-    b'{"scaling_factor": 1' + b"0" * 400 + b"}",
-)
 
+
+def _factors(*values: bytes) -> Iterator[bytes]:
+    return (b'{"scaling_factor": %b}' % value for value in values)
+
+
+ODD_FACTORS: tuple[bytes, ...] = (
+    *(b"", b"{", b"[]", b"{}", b"1.02", b"null"),
+    *_factors(b"null", b'"1.02"', b"0", b"-1", b"NaN", b"Infinity", b"true", b"1e308", b"[1]"),
+    *(b'{"factor": 1.1}', b'\xff\xfe{"scaling_factor": 1.1}', b'\xef\xbb\xbf{"scaling_factor": 1.1}'),
+    *_factors(b"1" + b"0" * 400),
+)
 USUAL_FACTORS: tuple[bytes, ...] = (
-    *(b'{"scaling_factor": 1.0}', b'{"scaling_factor": 1.0238}', b'{"scaling_factor": 2}', b'{"scaling_factor": 1e-3}'),
-    *(b'{"scaling_factor": 1.1, "by": "the committee"}', b'{"scaling_factor": 3, "scaling_factor": 1.000000001}'),
+    *_factors(b"1.0", b"1.0238", b"2", b"1e-3", b'1.1, "by": "the committee"', b'3, "scaling_factor": 1.000000001'),
 )
 
 
 class Score(NamedTuple):
-    """The official summarizer's answer.
-
-    Minutes, None for no score, and the exception that it ends in, if any; of weak scaling the instance scale and the
-    energy as well.
-    """
+    """The official summarizer's minutes, None for no score, or exception; of weak scaling its scale and energy."""
 
     minutes: float | None
     crash: str | None = None
@@ -78,11 +139,9 @@ class Score(NamedTuple):
 
 
 class Both(NamedTuple):
-    """An entry, in words, and what each side says of it.
+    """An entry, in words, and what each side says of it; ``endless`` if a time is infinite, or not a number.
 
-    ``rules`` are those of all findings of mlsub, ``rejecting``
-    those that reject for another reason than convergence, seeds or the number of runs. ``endless``: a time is infinite,
-    or not a number.
+    ``rules`` are those of all findings of mlsub, ``rejecting`` those that reject for another reason than _ABOUT_OTHERS.
     """
 
     what: str
@@ -128,82 +187,60 @@ KNOWN: dict[str, Callable[[Both], bool]] = {
 }
 
 
-def _alike(chance: random.Random, runs: int) -> list[float]:
-    return [chance.choice((10.0, 1e-3, 7.25, 0.1, 1e6))] * runs
-
-
 def _tied(chance: random.Random, runs: int) -> list[float]:
     times = [chance.choice((10, 11, 12.5, 0.1)) for _ in range(3)]
     return [chance.choice(times) for _ in range(runs)]
 
 
-def _near(chance: random.Random, runs: int) -> list[float]:
-    return [10 + chance.choice((0, 1, -1)) * chance.choice((1e-9, 1e-6, 2**-20)) for _ in range(runs)]
-
-
-def _far(chance: random.Random, runs: int) -> list[float]:
-    return [chance.choice((0.0, -5.0, 1e-9, 10.0, 1e9, 1e12)) for _ in range(runs)]
-
-
-def _any(chance: random.Random, runs: int) -> list[float]:
-    return [chance.uniform(0.1, 1000) for _ in range(runs)]
-
-
 #: How the minutes of an entry's runs lie.
 TIMES: dict[str, Callable[[random.Random, int], list[float]]] = {
-    "equal": _alike,
+    "equal": lambda chance, runs: [chance.choice((10.0, 1e-3, 7.25, 0.1, 1e6))] * runs,
     "tied": _tied,
-    "near each other": _near,
-    "far apart": _far,
-    "random": _any,
+    "near each other": lambda chance, runs: [
+        10 + chance.choice((0, 1, -1)) * chance.choice((1e-9, 1e-6, 2**-20)) for _ in range(runs)
+    ],
+    "far apart": lambda chance, runs: [chance.choice((0.0, -5.0, 1e-9, 10.0, 1e9, 1e12)) for _ in range(runs)],
+    "random": lambda chance, runs: [chance.uniform(0.1, 1000) for _ in range(runs)],
 }
 
 
-def _status(chance: random.Random, log: Log) -> Log:
-    place = chance.choice(places_of(log, "run_stop"))
-    return altered(log, place, metadata={**entries_of(log, place), "status": chance.choice(("aborted", None, "x", 1))})
-
-
 def _again(chance: random.Random, log: Log) -> Log:
-    place = places_of(log, chance.choice(("run_start", "run_stop")))[0]
-    time_ms = record_of(log, place)["time_ms"]
-    again = like(log, place, time_ms=chance.choice((time_ms + 1, time_ms + MINUTE, 0)))
-    return inserted(log, chance.choice((place, place + 1, len(log))), again)
-
-
-def _odd_time(chance: random.Random, log: Log) -> Log:
-    place = places_of(log, chance.choice(("run_start", "run_stop")))[0]
-    return altered(log, place, time_ms=chance.choice(ODD_TIMES))
+    place = log.places(chance.choice(("run_start", "run_stop")))[0]
+    time_ms = log.record(place)["time_ms"]
+    again = log.like(place, time_ms=chance.choice((time_ms + 1, time_ms + MINUTE, 0)))
+    return log.inserted(chance.choice((place, place + 1, len(log))), again)
 
 
 def _off_target(chance: random.Random, log: Log) -> Log:
     for key in ("eval_accuracy", "eval_error", "averaged_validation_loss"):
-        for place in places_of(log, key):
-            log = altered(log, place, value=chance.choice((-1e9, 1e9)))
+        for place in log.places(key):
+            log = log.altered(place, value=chance.choice((-1e9, 1e9)))
     return log
 
 
 def _another_scale(chance: random.Random, log: Log) -> Log:
     key = chance.choice(("number_of_nodes", "accelerators_per_node"))
-    for place in places_of(log, key):
-        log = altered(log, place, value=chance.choice((0, 1, 2, 3.5, 64, True, "8", [8], None, float("inf"))))
+    for place in log.places(key):
+        log = log.altered(place, value=chance.choice((0, 1, 2, 3.5, 64, True, "8", [8], None, float("inf"))))
     return log
-
-
-def _broken(chance: random.Random, log: Log) -> Log:
-    place = chance.randrange(len(log))
-    return replaced(log, place, log[place]._replace(text=log[place].text[:-5], record=None))
 
 
 #: What may be out of the usual in a log.
 DEFECTS: dict[str, Callable[[random.Random, Log], Log]] = {
-    "another status": _status,
-    "no run_stop": lambda chance, log: without(log, "run_stop"),
-    "no run_start": lambda chance, log: without(log, "run_start"),
+    "another status": lambda chance, log: log.altered(
+        p := chance.choice(log.places("run_stop")),
+        metadata={**log.metadata(p), "status": chance.choice(("aborted", None, "x", 1))},
+    ),
+    "no run_stop": lambda chance, log: log.without("run_stop"),
+    "no run_start": lambda chance, log: log.without("run_start"),
     "run_start or run_stop again": _again,
-    "an odd time": _odd_time,
+    "an odd time": lambda chance, log: log.altered(
+        log.first(chance.choice(("run_start", "run_stop"))), time_ms=chance.choice(ODD_TIMES)
+    ),
     "off its target": _off_target,
-    "a broken record": _broken,
+    "a broken record": lambda chance, log: log.replaced(
+        p := chance.randrange(len(log)), Line(log[p].text[:-5], None, log[p].old)
+    ),
     "another scale": _another_scale,
 }
 
@@ -229,7 +266,7 @@ def tried(seed: str, number: int, above: Path) -> Both:
     for run, minutes in enumerate(TIMES[shape](chance, runs)):
         timed = lasting(log, minutes, chance.choice((0, 0, 0.25)))
         timed = DEFECTS[defect](chance, timed) if run in odd else timed
-        (folder / f"result_{run}.txt").write_bytes(content(timed))
+        (folder / f"result_{run}.txt").write_bytes(timed.content())
     factor = chance.choice((None, None, chance.choice(USUAL_FACTORS), chance.choice(ODD_FACTORS)))
     if factor is not None:
         (folder / "scaling.json").write_bytes(factor)
@@ -251,9 +288,9 @@ def compared(what: str, folder: Path, combination: Combination, *, weak: bool) -
 
 def lasting(log: Log, minutes: float, part: float = 0) -> Log:
     """The log with so many minutes between run_start and run_stop; ``part`` of a millisecond is added to both."""
-    start = first_of(log, "run_start")
-    began = record_of(log, start)["time_ms"] + part
-    return altered(altered(log, start, time_ms=began), first_of(log, "run_stop"), time_ms=began + minutes * MINUTE)
+    start = log.first("run_start")
+    began = log.record(start)["time_ms"] + part
+    return log.altered(start, time_ms=began).altered(log.first("run_stop"), time_ms=began + minutes * MINUTE)
 
 
 def official_score(folder: Path, combination: Combination, *, weak: bool) -> Score:

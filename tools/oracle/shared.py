@@ -23,33 +23,30 @@ def present() -> bool:
 
 def folder(round_name: str) -> Path:
     """The published packages of a round."""
-    return CORPUS / _folder_name(round_name)
-
-
-def _folder_name(round_name: str) -> str:
     usage, dash, name = round_name.partition("-")
-    return f"{usage}-v{name}" if dash else f"v{round_name}"
+    return CORPUS / (f"{usage}-v{name}" if dash else f"v{round_name}")
 
 
-@lru_cache(maxsize=8)
 def recorded_logs(round_name: str) -> dict[str, dict[str, Any]]:
     """The recorded verdict of each log, by its path below the round's folder."""
-    return _load(f"logs-{_folder_name(round_name)}.json")
+    return _load(_file("logs", round_name))
 
 
-@lru_cache(maxsize=8)
 def recorded_entries(round_name: str) -> dict[str, dict[str, Any]]:
     """The recorded figures of each entry, by its path below the round's folder."""
-    return _load(f"entries-{_folder_name(round_name)}.json")
+    return _load(_file("entries", round_name))
 
 
 def has_entries(round_name: str) -> bool:
     """Whether figures of entries were recorded; of HPC there are logs only."""
-    return (ORACLE / f"entries-{_folder_name(round_name)}.json").is_file()
+    return _file("entries", round_name).is_file()
 
 
-def _load(name: str) -> dict[str, dict[str, Any]]:
-    content = json.loads((ORACLE / name).read_text(encoding="utf-8"))
-    if not isinstance(content, dict):
-        raise TypeError(f"{name}: an object is needed")
+def _file(what: str, round_name: str) -> Path:
+    return ORACLE / f"{what}-{folder(round_name).name}.json"
+
+
+@lru_cache(maxsize=16)
+def _load(file: Path) -> dict[str, dict[str, Any]]:
+    content: dict[str, dict[str, Any]] = json.loads(file.read_text(encoding="utf-8"))
     return content

@@ -13,10 +13,9 @@ from mlsub.commands.redact.redactor import Redactor
 from mlsub.io.errors import MlsubError
 from mlsub.rounds import get_round
 from tools.oracle.generate import usage_and_round
-from tools.oracle.log import content
 from tools.oracle.oracle import official
+from tools.oracle.phases import Source, generated_sources, published_sources
 from tools.oracle.random_changes import mutants
-from tools.oracle.sources import Source, generated_sources, published_sources
 
 PRIVATE = [
     b"+ cd /home/alice/run && export MASTER_ADDR=node07",
@@ -47,7 +46,7 @@ def logs_of(source: Source) -> list[bytes]:
     """The log, and the log with one thing wrong."""
     log = source.log()
     wrong = [mutant.content for mutant in mutants(log, source.combination, "mend", 6)]
-    return [among_output(text, seed) for seed, text in enumerate([content(log), *wrong])]
+    return [among_output(text, seed) for seed, text in enumerate([log.content(), *wrong])]
 
 
 @pytest.mark.parametrize("source", sources(), ids=lambda source: source.name)

@@ -8,11 +8,10 @@ import pytest
 
 from tests.differential.deviations.test_tables import described, official_rows, our_rows
 from tools.oracle.compare import judge_log
-from tools.oracle.entries import tried
-from tools.oracle.entry_cases import EntryCase, Place
+from tools.oracle.entries import EntryCase, Place, tried
 from tools.oracle.generate import Combination
-from tools.oracle.log import content, first_of, generated, like
-from tools.oracle.packages import Package, accepted, build, log_of, official, ours, rejecting, speed_up
+from tools.oracle.log import generated
+from tools.oracle.packages import accepted, build, log_of, official, ours, rejecting, speed_up
 from tools.support.entry_logs import log_of as small_log
 
 RETINANET = Combination("5.1", "retinanet", "open", None)
@@ -22,7 +21,7 @@ MIB = 1 << 20
 @pytest.mark.slow
 def test_a_record_longer_than_16_mib_is_not_read(tmp_path: Path) -> None:
     log = generated(RETINANET)
-    both = judge_log([*log, like(log, 0, key="note", value="x" * 16 * MIB)], "5.1", tmp_path)
+    both = judge_log(log.inserted(len(log), log.like(0, key="note", value="x" * 16 * MIB)), "5.1", tmp_path)
     assert (both.theirs.compliant, both.rejecting) == (True, ["log.record-too-long"])
 
 
@@ -46,18 +45,14 @@ def test_flags_in_a_large_file_do_not_count(tmp_path: Path) -> None:
     assert (accepted(ours(package)), official(package).accepted) == (False, True)
 
 
-def _with_seeds(package: Package, count: int) -> None:
-    for run, file in enumerate(package.logs):
-        log = log_of(package.combination, run)
-        more = [like(log, first_of(log, "seed"), value=10_000 * (run + 1) + n) for n in range(count)]
-        file.write_bytes(content([*log, *more]))
-
-
 def test_more_seeds_than_can_be_compared_are_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a small bound in place of 20,000."""
     monkeypatch.setattr("mlsub.log.run.MAX_SEEDS", 3)
     package = build(tmp_path, RETINANET._replace(division="closed"))
-    _with_seeds(package, 20)
+    for run, file in enumerate(package.logs):
+        log = log_of(package.combination, run)
+        more = (log.like(log.first("seed"), value=10_000 * (run + 1) + n) for n in range(20))
+        file.write_bytes(log.inserted(len(log), *more).content())
     assert rejecting(ours(package)) == {"seed.too-many"}
     assert official(package).accepted
 

@@ -9,12 +9,11 @@ import pytest
 
 from mlsub.convergence.entry import Options
 from tests.differential.test_entries import LLAMA, case_of
-from tools.oracle.entries import tried
-from tools.oracle.entry_cases import EntryCase, Place
+from tools.oracle.entries import EntryCase, Place, tried
 from tools.oracle.generate import Combination
 from tools.oracle.official_rcp import official_test
 from tools.oracle.packages import accepted, build, official, ours, speed_up
-from tools.oracle.summarizer import of_history
+from tools.oracle.scores import of_history
 from tools.support.entry_logs import judged
 from tools.support.entry_logs import log_of as small_log
 

@@ -11,7 +11,7 @@ import pytest
 import mlsub
 from tools.oracle.compare import judge_log
 from tools.oracle.generate import Combination
-from tools.oracle.log import Log, altered, entries_of, first_of, generated, moved, record_of, without
+from tools.oracle.log import Log, generated
 from tools.oracle.official_rcp import official_test
 from tools.oracle.shared import ABSENT, folder, present, recorded_entries
 
@@ -28,28 +28,28 @@ class Case(NamedTuple):
 
 def _initialised_in(minutes: float) -> Callable[[Log], Log]:
     def change(log: Log) -> Log:
-        later = record_of(log, first_of(log, "init_start"))["time_ms"] + minutes * MINUTE
-        return altered(log, first_of(log, "init_stop"), time_ms=later)
+        later = log.record(log.first("init_start"))["time_ms"] + minutes * MINUTE
+        return log.altered(log.first("init_stop"), time_ms=later)
 
     return change
 
 
 def _open(log: Log) -> Log:
-    return altered(log, first_of(log, "submission_division"), value="open")
+    return log.altered(log.first("submission_division"), value="open")
 
 
 def _without_organisation(log: Log) -> Log:
-    return without(log, "submission_org", "submission_platform")
+    return log.without("submission_org", "submission_platform")
 
 
 def _early_result(log: Log) -> Log:
-    place = first_of(log, "eval_result")
-    metadata = entries_of(log, place)
-    return altered(log, place, metadata={**metadata, "timestamp": metadata["timestamp"] - 1000})
+    place = log.first("eval_result")
+    metadata = log.metadata(place)
+    return log.altered(place, metadata={**metadata, "timestamp": metadata["timestamp"] - 1000})
 
 
 def _late_division(log: Log) -> Log:
-    return moved(log, first_of(log, "submission_division"), first_of(log, "init_stop"))
+    return log.moved(log.first("submission_division"), log.first("init_stop"))
 
 
 GPT3 = Combination("3.0", "gpt3", "closed", None)

@@ -12,13 +12,12 @@ from mlperf_logging.result_summarizer import result_summarizer
 
 import mlsub
 from mlsub.findings import Verdict
-from tests.differential.deviations.page import read
+from tests.differential.deviations.test_page import DEVIATIONS
 from tests.differential.test_entries import case_of
 from tools.oracle.compare import judged
-from tools.oracle.entries import tried
-from tools.oracle.entry_cases import Place
+from tools.oracle.entries import Place, tried
 from tools.oracle.generate import Combination, usage_and_round
-from tools.oracle.log import content, generated, without
+from tools.oracle.log import generated
 from tools.oracle.official_rcp import official_test
 from tools.oracle.oracle import official, prepared
 from tools.oracle.packages import Package, accepted, build, empty_entry, log_of, ours, speed_up
@@ -38,7 +37,7 @@ LOGS: dict[str, tuple[Combination, tuple[str, ...]]] = {
 def test_a_log_that_the_checker_in_force_accepted_is_rejected_today(name: str, tmp_path: Path) -> None:
     combination, keys = LOGS[name]
     file = tmp_path / "result_0.txt"
-    file.write_bytes(content(without(generated(combination), *keys)))
+    file.write_bytes(generated(combination).without(*keys).content())
     in_force, today = (official(file, combination.round, today=today).compliant for today in (False, True))
     assert (in_force, today) == (True, False)
     assert judged(file, combination.round).compliant
@@ -65,12 +64,12 @@ def _flags_in_the_system(package: Package) -> None:
 
 def _without_seeds(package: Package) -> None:
     for file in package.logs:
-        file.write_bytes(content(without(log_of(package.combination, 0), "seed")))
+        file.write_bytes(log_of(package.combination, 0).without("seed").content())
 
 
 def _seeds_of_the_last(package: Package) -> None:
     for run, file in enumerate(package.logs[:-1]):
-        file.write_bytes(content(without(log_of(package.combination, run), "seed")))
+        file.write_bytes(log_of(package.combination, run).without("seed").content())
 
 
 def _power_of_one_run(package: Package) -> None:
@@ -148,7 +147,7 @@ def test_the_minutes_of_v06_are_a_thousandth_there(tmp_path: Path) -> None:
     combination = Combination("0.6", "resnet", "open", "sgd")
     folder = empty_entry(tmp_path, combination)
     for run in range(5):
-        (folder / f"result_{run}.txt").write_bytes(content(lasting(generated(combination), 12)))
+        (folder / f"result_{run}.txt").write_bytes(lasting(generated(combination), 12).content())
     with prepared("0.6"):
         theirs, _, _ = result_summarizer._compute_strong_score_standalone(
             "resnet", "rack1", False, str(folder), "training", "0.6.0"
@@ -184,11 +183,11 @@ EXPLAINED = {
 LARGEST = effort(500_000, 8_000_000)
 
 
-def _small(organisation: Path) -> bool:
-    return sum(log.stat().st_size for log in organisation.glob("results/**/result_*.txt")) <= LARGEST
-
-
-SMALL = [folder.parent for folder in sorted(CORPUS.glob("*/*/systems")) if _small(folder.parent)]
+SMALL = [
+    folder.parent
+    for folder in sorted(CORPUS.glob("*/*/systems"))
+    if sum(log.stat().st_size for log in folder.parent.glob("results/**/result_*.txt")) <= LARGEST
+]
 
 
 @pytest.mark.skipif(not present(), reason=ABSENT)
@@ -202,4 +201,4 @@ def test_where_todays_release_judges_a_published_package_otherwise_a_row_says_wh
     shutil.copytree(organisation, copy, symlinks=True)
     package = Package(copy, Combination(name, "", "", None))
     if accepted(ours(package)) != official_package(package, today=True).accepted:
-        assert EXPLAINED[f"{organisation.parent.name}/{organisation.name}"] in {row.id for row in read().rows}
+        assert EXPLAINED[f"{organisation.parent.name}/{organisation.name}"] in {row.id for row in DEVIATIONS.rows}

@@ -14,19 +14,7 @@ import pytest
 
 from tools.oracle.compare import KNOWN_DEVIATIONS, disagrees, judge_log, known_deviation
 from tools.oracle.generate import Combination, line_of
-from tools.oracle.log import (
-    Line,
-    Log,
-    altered,
-    entries_of,
-    first_of,
-    generated,
-    moved,
-    places_of,
-    replaced,
-    smallest,
-    without,
-)
+from tools.oracle.log import Line, Log, generated, smallest
 from tools.oracle.packages import Answer, Package, accepted, build, official, ours, rejecting
 from tools.support.effort import HUNG
 from tools.support.runner import run
@@ -37,8 +25,8 @@ COSMOFLOW = Combination("hpc-3.0", "cosmoflow", "open", None)
 
 
 def _null_before_the_base_rate(log: Log) -> Log:
-    sparse = first_of(log, "opt_sparse_base_learning_rate")
-    return moved(altered(log, sparse, value=None), sparse, first_of(log, "opt_base_learning_rate"))
+    sparse = log.first("opt_sparse_base_learning_rate")
+    return log.altered(sparse, value=None).moved(sparse, log.first("opt_base_learning_rate"))
 
 
 CASES: dict[str, tuple[Combination, Callable[[Log], Log]]] = {"null-rate": (DLRM, _null_before_the_base_rate)}
@@ -55,12 +43,12 @@ def test_a_known_deviation_of_a_log_is_one(name: str, tmp_path: Path) -> None:
 def test_another_difference_is_no_known_deviation(tmp_path: Path) -> None:
     """A null that both refuse, and one beside another defect."""
     log = smallest(DLRM)
-    late = altered(log, first_of(log, "opt_sparse_base_learning_rate"), value=None)
+    late = log.altered(log.first("opt_sparse_base_learning_rate"), value=None)
     both = judge_log(late, "6.1", tmp_path)
     assert not disagrees(both)
     assert known_deviation(both) is None
-    worse = without(_null_before_the_base_rate(log), "seed")
-    worse = altered(worse, first_of(worse, "opt_adam_beta_1"), value=0)
+    worse = _null_before_the_base_rate(log).without("seed")
+    worse = worse.altered(worse.first("opt_adam_beta_1"), value=0)
     assert known_deviation(judge_log(worse, "6.1", tmp_path)) is None
 
 
@@ -68,8 +56,8 @@ def test_another_difference_is_no_known_deviation(tmp_path: Path) -> None:
 def test_a_deeply_nested_record_is_noncompliant(levels: int, ours_too: bool, tmp_path: Path) -> None:
     record = {"namespace": "", "time_ms": 1_620_000_000_001, "event_type": "POINT_IN_TIME", "key": "note"}
     line = line_of({**record, "value": "?", "metadata": {"file": "a.py", "lineno": 1}})
-    nested = Line(line.replace('"?"', "[" * levels + "]" * levels))
-    both = judge_log([*generated(RETINANET), nested], "5.1", tmp_path)
+    log, nested = generated(RETINANET), Line(line.replace('"?"', "[" * levels + "]" * levels))
+    both = judge_log(log.inserted(len(log), nested), "5.1", tmp_path)
     assert (both.theirs.compliant, both.ours.compliant) == (True, ours_too), both.describe()
 
 
@@ -77,9 +65,9 @@ def test_a_deeply_nested_record_is_noncompliant(levels: int, ours_too: bool, tmp
 @pytest.mark.parametrize("round_name", ["3.1", "4.0", "4.1", "5.0"])
 def test_a_measure_that_lacks_its_step_or_partner_is_noncompliant(round_name: str, lacks: str, tmp_path: Path) -> None:
     log = generated(Combination(round_name, "stable_diffusion", "closed", None))
-    place = places_of(log, "eval_accuracy")[-1]
-    metadata = {"metric": entries_of(log, place)["metric"]}
-    log = altered(log, place, metadata=metadata) if lacks == "step" else replaced(log, place)
+    place = log.places("eval_accuracy")[-1]
+    metadata = {"metric": log.metadata(place)["metric"]}
+    log = log.altered(place, metadata=metadata) if lacks == "step" else log.replaced(place)
     both = judge_log(log, round_name, tmp_path)
     assert any(message.startswith("crash: ") for message in both.theirs.messages)
     assert not both.ours.compliant
@@ -87,7 +75,7 @@ def test_a_measure_that_lacks_its_step_or_partner_is_noncompliant(round_name: st
 
 def test_a_benchmark_named_common_never_ends_there(tmp_path: Path) -> None:
     log = generated(RETINANET)
-    both = judge_log(altered(log, first_of(log, "submission_benchmark"), value="common"), "5.1", tmp_path)
+    both = judge_log(log.altered(log.first("submission_benchmark"), value="common"), "5.1", tmp_path)
     assert len(both.theirs.configs) > 50, "the same rules are queued again and again"
     assert not both.ours.compliant
 
@@ -101,10 +89,6 @@ def test_a_folder_beside_strong_and_weak_is_rejected(tmp_path: Path) -> None:
     assert official(package).crash == "AssertionError: "
     assert rejecting(ours(package)) == {"tree.unknown-scaling"}
     assert [entry.path for entry in ours(package).entries] == ["results/rack1/strong/cosmoflow"]
-
-
-def _unknown_benchmark(package: Package) -> None:
-    shutil.copytree(package.entry, package.system / "ncf")
 
 
 def _hidden_system(package: Package) -> None:
@@ -121,7 +105,7 @@ def _pattern(package: Package) -> None:
 
 #: Packages by a change that the official checker accepts, and the rules by which mlsub rejects them.
 ACCEPTED: dict[str, tuple[Callable[[Package], Any], set[str]]] = {
-    "unknown-benchmark": (_unknown_benchmark, {"tree.unknown-benchmark"}),
+    "unknown-benchmark": (lambda p: shutil.copytree(p.entry, p.system / "ncf"), {"tree.unknown-benchmark"}),
     "no-logs": (lambda p: shutil.rmtree(p.system), {"tree.no-logs"}),
     "broken-link": (lambda p: (p.folder / "results" / "rack2").symlink_to("nowhere"), {"tree.unreadable"}),
     "hidden-description": (_hidden_system, {"system.field-missing"}),
@@ -167,9 +151,9 @@ def test_the_official_checkers_end_with_success_whatever_they_find(tmp_path: Pat
 
 
 def test_a_line_is_named_by_its_place_in_the_file(tmp_path: Path) -> None:
-    log = [Line("some output"), *generated(RETINANET)]
-    place = first_of(log, "submission_org")
-    both = judge_log(altered(log, place, value=""), "5.1", tmp_path)
+    log = generated(RETINANET).inserted(0, Line("some output"))
+    place = log.first("submission_org")
+    both = judge_log(log.altered(place, value=""), "5.1", tmp_path)
     (found,) = [finding for finding in both.ours.findings if finding.rejects]
     assert found.line == place + 1
     assert any(f"failed in line {place - 1}:" in message for message in both.theirs.messages), both.theirs.messages

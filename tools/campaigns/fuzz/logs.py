@@ -22,7 +22,7 @@ from tools.campaigns.fuzz.engine import BrokenError, Harness, scratch
 from tools.campaigns.fuzz.packages import orderly
 from tools.oracle.compare import Both, disagrees, known_deviation
 from tools.oracle.generate import ROUNDS, Combination, combinations, compliant_log, line_of_mll, usage_and_round
-from tools.oracle.log import Line, Log, Mutant, content, stated_rules
+from tools.oracle.log import Line, Log, Mutant
 from tools.oracle.oracle import official
 from tools.oracle.random_changes import mutant
 from tools.oracle.random_text import FILE_CHANGES
@@ -85,7 +85,7 @@ def _chance(data: bytes, most: int) -> int:
 
 def _short(combination: Combination, evaluations: int = 2) -> Log:
     """Return the compliant log of a combination without what no rule asks for."""
-    return [_line(record, old=combination.round == "0.6") for record in compliant_log(combination, evaluations)]
+    return Log(_line(record, old=combination.round == "0.6") for record in compliant_log(combination, evaluations))
 
 
 def _line(record: dict[str, Any], *, old: bool) -> Line:
@@ -96,13 +96,13 @@ def _line(record: dict[str, Any], *, old: bool) -> Line:
 
 @cache
 def _sources() -> tuple[Combination, ...]:
-    return tuple(one for one in combinations() if len(content(_short(one))) <= _LONGEST)
+    return tuple(one for one in combinations() if len(_short(one).content()) <= _LONGEST)
 
 
 @cache
 def _prepared(combination: Combination) -> tuple[Log, dict[str, Any]]:
     log = _short(combination)
-    return log, stated_rules(log, combination)
+    return log, log.rules(combination)
 
 
 def _generate(rng: random.Random) -> bytes:
@@ -119,7 +119,7 @@ def _generate(rng: random.Random) -> bytes:
 def _seeds() -> tuple[bytes, ...]:
     wanted = ("0.6-minigo", "0.7-bert", "1.1-rnnt", "3.1-stable_diffusion", "hpc-1.0-cosmoflow", "6.1-")
     chosen = (one for one in _sources() if str(one).startswith(wanted))
-    return tuple(one.round.encode() + b"\n" + content(_short(one, 1)) for one in chosen)
+    return tuple(one.round.encode() + b"\n" + _short(one, 1).content() for one in chosen)
 
 
 def _judge(round_id: str, pieces: Sequence[bytes], besides: bool) -> LogReport:
