@@ -15,8 +15,6 @@ from tools.support.make_tree import make_tree
 #: A file as its bytes, a link as where it leads, a folder as None, and anything else as the name of its kind.
 Tree = dict[bytes, "bytes | Link | None"]
 _MOST = 120
-
-
 #: Ends a text; no UTF-8 has it.
 END = b"\xff"
 
@@ -25,24 +23,18 @@ class Bytes:
     """Decisions and texts, taken from bytes in order; where the bytes end, each decision is 0 and each text empty."""
 
     def __init__(self, data: bytes) -> None:
-        self._data, self._at = data, 0
-
-    @property
-    def left(self) -> int:
-        return max(0, len(self._data) - self._at)
-
-    def byte(self) -> int:
-        self._at += 1
-        return self._data[self._at - 1] if self._at <= len(self._data) else 0
+        self.data = data
 
     def below(self, count: int) -> int:
-        return self.byte() % count
+        first, self.data = self.data[:1], self.data[1:]
+        return int.from_bytes(first) % count
+
+    def place(self, count: int) -> int:
+        return (self.below(256) * 256 + self.below(256)) % count
 
     def content(self) -> bytes:
         """Return the bytes up to the next :data:`END`."""
-        end = self._data.find(END, self._at)
-        end = len(self._data) if end < 0 else end
-        found, self._at = self._data[self._at : end], end + 1
+        found, _, self.data = self.data.partition(END)
         return found
 
 
@@ -61,8 +53,7 @@ def _accepted() -> Tree:
         make_tree(Path(folder))
         found: Tree = {}
         for path in sorted(Path(folder).rglob("*")):
-            name = os.fsencode(path.relative_to(folder))
-            found[name] = None if path.is_dir() else path.read_bytes()
+            found[os.fsencode(path.relative_to(folder))] = None if path.is_dir() else path.read_bytes()
         return found
 
 
@@ -71,14 +62,14 @@ def tree_of(data: bytes) -> Tree:
     said = Bytes(data)
     tree: Tree = dict(_accepted()) if said.below(8) else {b"v1.0": None}
     for _ in range(12):
-        if said.left < 2 or not tree:
+        if len(said.data) < 2 or not tree:
             break
         _change(tree, said)
     return tree
 
 
 def _change(tree: Tree, said: Bytes) -> None:
-    what, at = said.below(10), sorted(tree)[(said.byte() * 256 + said.byte()) % len(tree)]
+    what, at = said.below(10), sorted(tree)[said.place(len(tree))]
     match what:
         case 0:
             _put(tree, _below(tree, at, said.content()), said.content())
@@ -87,13 +78,11 @@ def _change(tree: Tree, said: Bytes) -> None:
         case 2:
             _put(tree, _below(tree, at, said.content()), None)
         case 3:
-            _move(tree, at, None)
-        case 4:
-            _move(tree, at, _beside(at, said.content()))
+            _copy(tree, at, None, move=True)
+        case 4 | 7:
+            _copy(tree, at, os.path.join(os.path.dirname(at), _name(said.content())), move=what == 4)
         case 5 | 6:
             _edit(tree, at, said)
-        case 7:
-            _copy(tree, at, _beside(at, said.content()))
         case 8:
             for _ in range(1 + said.below(30)):
                 below = _below(tree, at, b"d")
@@ -106,12 +95,7 @@ def _change(tree: Tree, said: Bytes) -> None:
 
 
 def _below(tree: Tree, at: bytes, name: bytes) -> bytes:
-    folder = at if tree[at] is None else os.path.dirname(at)
-    return os.path.join(folder, _name(name)) if folder else _name(name)
-
-
-def _beside(at: bytes, name: bytes) -> bytes:
-    return os.path.join(os.path.dirname(at), _name(name))
+    return os.path.join(at if tree[at] is None else os.path.dirname(at), _name(name))
 
 
 def _name(name: bytes) -> bytes:
@@ -124,32 +108,25 @@ def _put(tree: Tree, path: bytes, content: bytes | Link | None) -> None:
         tree[path] = content
 
 
-def _move(tree: Tree, old: bytes, new: bytes | None) -> None:
-    if new in tree:
+def _copy(tree: Tree, old: bytes, new: bytes | None, *, move: bool) -> None:
+    """Copy or move what lies at a path and below it; None takes it away."""
+    if new in tree or (not move and new is not None and new.startswith(old + b"/")):
         return
     for path in [path for path in tree if path == old or path.startswith(old + b"/")]:
-        content = tree.pop(path)
+        content = tree.pop(path) if move else tree[path]
         if new is not None:
-            tree[new + path[len(old) :]] = content
-
-
-def _copy(tree: Tree, old: bytes, new: bytes) -> None:
-    if new in tree or new.startswith(old + b"/"):
-        return
-    for path in [path for path in tree if path == old or path.startswith(old + b"/")]:
-        _put(tree, new + path[len(old) :], tree[path])
+            _put(tree, new + path[len(old) :], content)
 
 
 def _edit(tree: Tree, at: bytes, said: Bytes) -> None:
     """Replace a few bytes of a file, or a value between two quotation marks."""
-    content = tree[at]
-    if content is None or isinstance(content, Link):
-        files = [path for path in sorted(tree) if isinstance(tree[path], bytes) and not isinstance(tree[path], Link)]
+    files = [path for path in sorted(tree) if isinstance(tree[path], bytes) and not isinstance(tree[path], Link)]
+    if at not in files:
         if not files:
             return
-        at = files[said.byte() % len(files)]
-        content = tree[at] or b""
-    place, text = (said.byte() * 256 + said.byte()) % (len(content) + 1), said.content()
+        at = files[said.below(len(files))]
+    content = tree[at] or b""
+    place, text = said.place(len(content) + 1), said.content()
     end = place + said.below(64)
     if said.below(2):
         place = content.find(b'": ', place) + 3 or place

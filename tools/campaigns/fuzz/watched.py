@@ -1,7 +1,7 @@
 """A watch over all that is written, and the state of a folder, to compare with a later one."""
 
 # Audit events have paths of each type, so pathlib is not for them.
-# ruff: noqa: PTH100, PTH115, PTH118, PTH119, PTH120
+# ruff: noqa: PTH115, PTH118, PTH119, PTH120
 
 from __future__ import annotations
 
@@ -15,32 +15,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from tools.campaigns.faults.engine import changed_by
 from tools.campaigns.fuzz.engine import BrokenError
+from tools.support.make_tree import snapshot
 
-#: Audit events of changes to files: which of their arguments are paths, and which the open folders these start from.
-_CHANGES: dict[str, tuple[tuple[int, int | None], ...]] = {
-    "os.chmod": ((0, 2),),
-    "os.chown": ((0, 3),),
-    "os.link": ((1, 3),),
-    "os.mkdir": ((0, 2),),
-    "os.remove": ((0, 1),),
-    "os.removexattr": ((0, None),),
-    "os.rename": ((0, 2), (1, 3)),
-    "os.rmdir": ((0, 1),),
-    "os.setxattr": ((0, None),),
-    "os.symlink": ((1, 2),),
-    "os.truncate": ((0, None),),
-    "os.utime": ((0, 3),),
-}
-_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-#: Written by no file of a user: Python opens it for what a process prints nowhere.
-_NOWHERE = os.devnull
-
-State = dict[str, tuple[object, ...]]
+State = dict[bytes, tuple[object, ...]]
 
 
 class _Watch:
-    """Notes each change of a file that the interpreter reports (``sys.addaudithook``) while it is on."""
+    """Notes each change of a file outside of a folder while it is on."""
 
     def __init__(self) -> None:
         self.allowed: str | None = None
@@ -49,27 +32,15 @@ class _Watch:
         sys.addaudithook(self._hook)
 
     def _hook(self, event: str, arguments: tuple[Any, ...]) -> None:
-        if not self.on:
-            return
-        if event == "open":
-            if arguments[2] & _WRITING and arguments[0] != _NOWHERE:
-                self._note(event, arguments[0], -1)
-        elif event in _CHANGES:
-            for place, folder in _CHANGES[event]:
-                self._note(event, arguments[place], -1 if folder is None else arguments[folder])
-
-    def _note(self, event: str, path: Any, folder: int) -> None:
-        if isinstance(path, int):  # A file that was opened before, which was noted.
-            return
-        name = os.fsdecode(path)
-        full = os.path.abspath(name if folder < 0 else os.path.join(os.readlink(f"/proc/self/fd/{folder}"), name))
-        # The folder is resolved: a path through a link lies where the link leads.
-        real = os.path.join(os.path.realpath(os.path.dirname(full)), os.path.basename(full))
-        # A folder that is there cannot be made, and a module that is imported may be kept as bytecode.
-        if (event == "os.mkdir" and os.path.lexists(real)) or f"{os.sep}__pycache__" in real:
-            return
-        if self.allowed is None or not real.startswith(f"{self.allowed}{os.sep}"):
-            self.seen.append(f"{event} {real!r}")
+        for full in changed_by(event, arguments) if self.on else ():
+            # The folder is resolved: a path through a link lies where the link leads.
+            real = os.path.join(os.path.realpath(os.path.dirname(full)), os.path.basename(full))
+            # A folder that is there cannot be made, a module that is imported may be kept as bytecode, and Python opens
+            # /dev/null for what a process prints nowhere.
+            if (event == "os.mkdir" and os.path.lexists(real)) or "/__pycache__" in real or full == os.devnull:
+                continue
+            if self.allowed is None or not real.startswith(f"{self.allowed}{os.sep}"):
+                self.seen.append(f"{event} {real!r}")
 
 
 @cache
@@ -105,24 +76,15 @@ def emptied(folder: Path) -> Path:
     return folder
 
 
-def state_of(folder: Path, *, content: bool = True) -> State:
-    """All there is below a folder by path: kind, rights, time of the last change, and bytes or where a link leads."""
+def state_of(folder: Path) -> State:
+    """All there is below a folder by path: its state, and its bytes or where a link leads."""
     found: State = {}
-    waiting = [os.fspath(folder)]
-    while waiting:
-        above = waiting.pop()
-        with os.scandir(above) as entries:
-            for entry in entries:
-                status = entry.stat(follow_symlinks=False)
-                what: object = status.st_size
-                if entry.is_symlink():
-                    what = os.readlink(entry.path)
-                elif entry.is_dir():
-                    what = None
-                    waiting.append(entry.path)
-                elif content and stat.S_ISREG(status.st_mode):
-                    what = Path(entry.path).read_bytes()
-                found[entry.path] = (status.st_mode, status.st_mtime_ns, what)
+    for path, state in snapshot(folder).items():
+        found[path] = state
+        if stat.S_ISLNK(state[0]):
+            found[path] += (os.readlink(path),)
+        elif stat.S_ISREG(state[0]):
+            found[path] += (Path(os.fsdecode(path)).read_bytes(),)
     return found
 
 
@@ -134,5 +96,4 @@ def same_state(before: State, after: State) -> None:
     """
     for path in {*before, *after}:
         if before.get(path) != after.get(path):
-            how = "came" if path not in before else "went" if path not in after else "changed"
-            raise BrokenError(f"{path!r} {how}: {before.get(path)!r} -> {after.get(path)!r}"[:500])
+            raise BrokenError(f"{path!r} was changed: {before.get(path)!r} -> {after.get(path)!r}"[:500])
