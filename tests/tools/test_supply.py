@@ -79,30 +79,26 @@ def test_the_list_of_licences_has_every_script_with_the_text_of_its_licence() ->
             assert there is None or (there["version"], there["license"]) == (version, licence)
 
 
-ANSWERS: dict[str, tuple[dict[str, Any] | None, int]] = {
-    "clean": ({"dependencies": [{"name": "a", "version": "1", "vulns": []}]}, 0),
-    "a flaw": ({"dependencies": [{"name": "a", "version": "1", "vulns": [{"id": "X-1", "fix_versions": ["2"]}]}]}, 1),
-    "a flaw beside what is not known": (
-        {
-            "dependencies": [
-                {"name": "a", "version": "1", "vulns": [{"id": "X-1", "fix_versions": []}]},
-                {"name": "b", "skip_reason": "not found"},
-            ]
-        },
-        1,
-    ),
-    "one is not known": (
-        {"dependencies": [{"name": "a", "version": "1", "vulns": []}, {"name": "b", "skip_reason": "not found"}]},
-        2,
-    ),
-    "none": ({"dependencies": []}, 2),
+WELL, UNKNOWN = {"name": "a", "version": "1", "vulns": []}, {"name": "b", "skip_reason": "not found"}
+
+
+def _flawed(*fixed: str) -> dict[str, Any]:
+    return {**WELL, "vulns": [{"id": "X-1", "fix_versions": fixed}]}
+
+
+ANSWERS: dict[str, tuple[list[dict[str, Any]] | None, int]] = {
+    "clean": ([WELL], 0),
+    "a flaw": ([_flawed("2")], 1),
+    "a flaw beside what is not known": ([_flawed(), UNKNOWN], 1),
+    "one is not known": ([WELL, UNKNOWN], 2),
+    "none": ([], 2),
     "no answer": (None, 2),
 }
 
 
 @pytest.mark.parametrize(("answer", "status"), ANSWERS.values(), ids=ANSWERS)
-def test_what_was_not_audited_is_not_clean(answer: dict[str, Any] | None, status: int) -> None:
-    printed = "" if answer is None else json.dumps(answer)
+def test_what_was_not_audited_is_not_clean(answer: list[dict[str, Any]] | None, status: int) -> None:
+    printed = "" if answer is None else json.dumps({"dependencies": answer})
     found, lines = audit.audit(run=lambda _: (printed, "Traceback\nConnectionError: no route"))
     assert found == status
     assert any("not audited" in line for line in lines) == ("not" in str(answer) or status == 2)

@@ -103,9 +103,7 @@ def _fixed(found: View, old: View, new: View) -> Judged:
     """Each file is there once, under its old or new name, with its old or new content."""
     names = {"ResNet50": "resnet", "Result-4.log": "result_4.txt", "RACK1": "rack1"}
     pattern = re.compile("|".join(names))
-    views = [
-        {pattern.sub(lambda name: names[name[0]], path): view[path] for path in view} for view in (found, old, new)
-    ]
+    views = [{pattern.sub(lambda name: names[name[0]], at): view[at] for at in view} for view in (found, old, new)]
     if len(views[0]) < len(found):
         return (State.BROKEN, "a file is there twice")
     judged = each(*views)

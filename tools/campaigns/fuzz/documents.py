@@ -258,28 +258,11 @@ _KINDS: dict[str, tuple[str, Callable[[Path], object], Callable[[], Iterable[byt
     "formulas": ("a.txt", _formula, lambda: _FORMULAS),
 }
 _WORDS = (
-    *(
-        b"&a [*a",
-        b"*a",
-        b"<<: ",
-        b"!!python/object/apply:os.system [x]",
-        b"? ",
-        b"\n  ",
-        b"\t",
-        b"- " * 102,
-        b"{a: " * 30,
-    ),
+    *(b"&a [*a", b"*a", b"<<: ", b"!!python/object/apply:os.system [x]", b"? ", b"\n  ", b"\t", b"- " * 102),
+    b"{a: " * 30,
     *(b"'''", b'"""', b"[[waivers]]\n", b"nan", b"0x1F", b"1_0", b"2030-01-31", b"a." * 120, b"{a=" * 120, b"${x}"),
-    *(
-        b"{0..9}",
-        b'"BS": ',
-        b'"status": "onprem",',
-        b'"scaling_factor": ',
-        b"rcp-bypass",
-        b'"value": NaN',
-        b"min(",
-        b"**",
-    ),
+    *(b"{0..9}", b'"BS": ', b'"status": "onprem",', b'"scaling_factor": ', b"rcp-bypass", b'"value": NaN', b"min("),
+    b"**",
     b" if ",
 )
 

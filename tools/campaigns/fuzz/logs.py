@@ -41,29 +41,16 @@ _CRASHES = ("review.crashed", "rule.crashed")
 _STRICTER = {"6.1": {"key.opt_sparse_base_learning_rate.value"}}
 _WORDS: tuple[bytes, ...] = (
     *(b":::MLLOG ", b":::MLL ", b'{"', b'": ', b"1e400", b"\x0b", b"\x85", b"\xa0", b"\xff\xfe"),
-    *(
-        b"18446744073709551616",
-        b'"value"',
-        b'"metadata"',
-        b'"time_ms"',
-        b'"key"',
-        b'"success"',
-        b"submission_benchmark",
-    ),
+    *(b"18446744073709551616", b'"value"', b'"metadata"', b'"time_ms"', b'"key"', b'"success"'),
+    b"submission_benchmark",
     *(b"submission_division", b"run_start", b"run_stop", b"eval_accuracy", b"seed", b"global_batch_size", b"epoch_num"),
     b"samples_count",
 )
 #: What redaction looks for, and a line that gives a secret away, which then is one wherever it stands.
 _SECRET = b"hunter2hunter2"
 _PRIVATE = (
-    *(
-        b"/home/alice",
-        b"/mnt/fsx/users/carol",
-        b"alice",
-        b"MASTER_ADDR=node07",
-        b"node07",
-        b"SLURM_NODELIST=n[08-10,12]",
-    ),
+    *(b"/home/alice", b"/mnt/fsx/users/carol", b"alice", b"MASTER_ADDR=node07", b"node07"),
+    b"SLURM_NODELIST=n[08-10,12]",
     *(b"n09", b"alice@login1:~/run$ ls", b"login1", b"mail alice@acme.com", b"10.20.30.40:8080"),
     *(b"fe80::1ff:fe23:4567:890a", b"key AKIA" + b"Q" * 16, b"HF_TOKEN=hf_", b"Authorization: Bearer abcdef.ghijkl"),
     *(b"https://bob:hunter22@git.acme.com/x", b"-----BEGIN RSA " + b"PRIVATE KEY-----\n"),

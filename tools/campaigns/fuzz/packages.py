@@ -109,16 +109,8 @@ def _called(call: str, tree: Path) -> Outcome:
 #: Markup of HTML, Markdown, spreadsheets and CI, characters that steer terminals, and what is no UTF-8.
 _MARKUP = (
     *(b"<script>alert(1)</script>", b"</script>", b"<!--", b"]]>", b'"><img src=x onerror=alert(1)>'),
-    *(
-        b"' onmouseover='x",
-        b"&lt;b&gt;",
-        b"[a](javascript:b)",
-        b"<https://a.b>",
-        b"| a | b |",
-        b"```\n",
-        b"# a",
-        b"1. a",
-    ),
+    *(b"' onmouseover='x", b"&lt;b&gt;", b"[a](javascript:b)", b"<https://a.b>", b"| a | b |", b"```\n", b"# a"),
+    b"1. a",
     *(b"\n\n", b"\n::error file=a::b", b"%0A::warning::x", b"##[error]x", b"=1+1", b"@SUM(A1)", b'","', b"\r\n"),
     *(b"\x1b[2J", b"\x1b]8;;http://a\x07", b"\xc2\x9b31m", "\u202e\u2066".encode(), "\u200b\ufeff".encode()),
     *("\u2028".encode(), "漢字".encode(), b"\xfe", b"\xed\xa0\x80", b"word " * 30, b"w" * 90),
