@@ -25,7 +25,6 @@ from tools.support.runner import run
 _PASSPHRASE = "correct horse battery staple"  # noqa: S105  (of inputs that anyone may open)
 #: The 32 bytes from 0 to 31.
 _SECRET = "AGE-SECRET-KEY-1QQQSYQCYQ5RQWZQFPG9SCRGWPUGPZYSNZS23V9CCRYDPK8QARC0SWRYDWG"  # noqa: S105
-_PUBLIC = "age13aqvttdk3ujkyjh9kg2w5an6dmy5mq5a84a4uxk3hfhnugfc9p0sy5p2wh"
 #: Asks for so much work that it is tested elsewhere; each takes up to a second, and 1 GiB.
 _COSTLY = re.compile(rb"-> scrypt \S+ (?:1[1-9]|20)\n")
 _AGE, _GZIP, _BLOCK = b"age-encryption.org", b"\x1f\x8b", 512
@@ -185,18 +184,6 @@ def _seeds() -> Iterator[bytes]:
     return (_tar(random.Random(number)) for number in range(8))
 
 
-_DIGEST = b"0123456789abcdef" * 4
-_MANIFESTS = (
-    b"%s  T/a\n" % _DIGEST,
-    b"%s *T/a\n# link\tT/l\ta\n# folder\tT/e\n\n# a comment\n" % _DIGEST,
-    b"Receipt\n\nsealed file:  a.age\nbytes:        300\nSHA-256:      %s\n" % _DIGEST,
-)
-_KEYS = (
-    _SECRET.encode(),
-    b"# a comment\n" + _PUBLIC.encode(),
-    b"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f a\n",
-    b"-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAABG5vbmU=\n-----END OPENSSH PRIVATE KEY-----\n",
-)
 _WORDS = (
     *(b"ustar\x0000", b"ustar  \0", b"25 path=T/../../x\n", b"12 linkpath=/etc\n", bytes(512), _GZIP),
     b"MANIFEST.sha256",
@@ -205,8 +192,8 @@ _WORDS = (
 
 HARNESSES = (
     Harness("archive", _open, _seeds, _WORDS, _tar, 30_000),
+    Harness("archive-keys", _keys, words=(b"AGE-SECRET-KEY-1", b"age1", b"ssh-rsa ", b"-----BEGIN "), longest=5_000),
     Harness(
-        "archive-keys", _keys, lambda: _KEYS, (_SECRET[:16].encode(), b"age1", b"ssh-rsa ", b"-----BEGIN "), None, 5_000
+        "archive-manifest", _manifest, words=(b"0123456789abcdef" * 4, b"# link\t", b"# folder\t", b"sealed file: ")
     ),
-    Harness("archive-manifest", _manifest, lambda: _MANIFESTS, (_DIGEST, b"# link\t", b"# folder\t", b"sealed file: ")),
 )

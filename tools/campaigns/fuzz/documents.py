@@ -169,9 +169,8 @@ def _quoted(page: str) -> list[bytes]:
 
 
 def _files(pattern: str) -> list[bytes]:
-    return [
-        file.read_bytes() for file in sorted((REPOSITORY / "submissions").glob(pattern)) if file.stat().st_size < 8_000
-    ]
+    found = (file.read_bytes() for file in sorted((REPOSITORY / "submissions").glob(pattern)))
+    return [content for content in found if len(content) < 8_000]
 
 
 #: Values that fit few places.
@@ -211,17 +210,6 @@ def _damaged(seeds: Callable[[], Iterable[bytes]]) -> Callable[[random.Random], 
     return generate
 
 
-_POINTS = b'{"a": {"Benchmark": "resnet", "BS": 4096, "Hyperparams": {"opt": "lars"}, "Epochs to converge": [%s]}}'
-_SETTINGS = b"""round = "5.1"
-ignore = ["seed.", "system.placeholder"]
-[per-path-ignores]
-"a/**" = ["system."]
-[[waivers]]
-rule = "system.placeholder"
-path = "systems/rack1.json"
-reason = "known"
-until = 2030-01-31
-"""
 _MANIFEST = b"""organisation: ACME
 round: "1.0"
 systems:
@@ -231,39 +219,40 @@ entries:
 files:
   - {from: README.md, to: docs/README.md}
 """
-_CAPTURE = b'{"mlsub": "1", "host": "a1", "values": {"cooling": {"value": "TODO", "source": "no tool"}}}'
-_BASELINE = b'{"title": "x", "baseline": 1, "findings": [{"path": "a", "rule": "b", "message": "c", "count": 2}]}'
-_POWER = b':::MLLOG {"time_ms": 1, "key": "power_reading", "value": 250, "metadata": {}}\n'
-_FORMULAS = (
-    b"ceil(1_200_000 * 1152 / global_batch_size) - 8000",
-    b"a if 1 < b <= 2e3 else 'text'",
-    b"not (a % 2) ** b",
-)
-#: Of each kind: the name of its file, what reads it, and documents to begin with.
+#: Of each kind: the name of its file, what reads it, and documents to begin with where ``corpus`` has none.
 _KINDS: dict[str, tuple[str, Callable[[Path], object], Callable[[], Iterable[bytes]]]] = {
     "yaml": ("a.yaml", lambda file: read_tree(file, kind="documents", top="keys"), lambda: _quoted("claims.md")),
     "manifest": ("a.yaml", lambda file: read_manifest(file, {}), lambda: (_MANIFEST, *_files("*/submission.yaml"))),
     "claims": ("a.yaml", read_claims, lambda: _quoted("claims.md")),
     "rehearsal": ("a.yaml", read_rehearsal, lambda: _files("*/training.yaml")),
     "overlay": ("a.yaml", check_overlay, lambda: _quoted("overlay.md")),
-    "config": ("mlsub.toml", load, lambda: (_SETTINGS,)),
-    "pairs": ("a.json", lambda file: read_pairs(file, kind="files", top="keys"), lambda: (b'{"a": 1,\n "b": [NaN]}',)),
-    "baseline": ("a.json", read_baseline, lambda: (_BASELINE,)),
-    "capture": ("a.json", read_capture, lambda: (_CAPTURE,)),
-    "reference-points": ("a.json", _reference, lambda: (_POINTS % b", ".join([b"40, 41, 42, 43, 44"] * 2),)),
-    "scaling": (FILE, _scaling, lambda: (b'{"scaling_factor": 1.023}', b"[1.5]")),
-    "checker-params": (FLAGS, _flags, lambda: (b"rcp-bypass", b"seed-checker-bypass\nrcp_bert_train_samples\n")),
+    "config": ("mlsub.toml", load, tuple),
+    "pairs": ("a.json", lambda file: read_pairs(file, kind="files", top="keys"), tuple),
+    "baseline": ("a.json", read_baseline, tuple),
+    "capture": ("a.json", read_capture, tuple),
+    "reference-points": ("a.json", _reference, tuple),
+    "scaling": (FILE, _scaling, tuple),
+    "checker-params": (FLAGS, _flags, tuple),
     "system-description": ("rack1.json", _description, lambda: (json.dumps(make_description(), indent=1).encode(),)),
-    "power": ("a.txt", _power, lambda: (_POWER * 5, _POWER + b"\n====\n" + _POWER)),
-    "formulas": ("a.txt", _formula, lambda: _FORMULAS),
+    "power": ("a.txt", _power, tuple),
+    "formulas": ("a.txt", _formula, tuple),
 }
 _WORDS = (
     *(b"&a [*a", b"*a", b"<<: ", b"!!python/object/apply:os.system [x]", b"? ", b"\n  ", b"\t", b"- " * 102),
-    b"{a: " * 30,
-    *(b"'''", b'"""', b"[[waivers]]\n", b"nan", b"0x1F", b"1_0", b"2030-01-31", b"a." * 120, b"{a=" * 120, b"${x}"),
-    *(b"{0..9}", b'"BS": ', b'"status": "onprem",', b'"scaling_factor": ', b"rcp-bypass", b'"value": NaN', b"min("),
-    b"**",
-    b" if ",
+    *(
+        b"{a: " * 30,
+        b"'''",
+        b'"""',
+        b"[[waivers]]\n",
+        b"nan",
+        b"0x1F",
+        b"1_0",
+        b"2030-01-31",
+        b"a." * 120,
+        b"{a=" * 120,
+    ),
+    *(b"${x}", b"{0..9}", b'"BS": ', b'"status": "onprem",', b'"scaling_factor": ', b"rcp-bypass", b'"value": NaN'),
+    *(b"min(", b"**", b" if "),
 )
 
 HARNESSES = tuple(
