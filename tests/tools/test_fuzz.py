@@ -16,7 +16,7 @@ from mlsub.judge.log import LogJudge
 from mlsub.score.scaled import read_scaling
 from mlsub.submission.model import LogReport
 from mlsub.systems.description import read_description
-from tools.campaigns.fuzz.engine import CORPUS, Harness, attempt, harnesses, inputs, kept
+from tools.campaigns.fuzz.engine import CORPUS, attempt, harnesses, inputs, kept
 from tools.support.effort import HUNG, effort
 from tools.support.judging import report_on
 from tools.support.runner import Outcome, run
@@ -102,12 +102,6 @@ def test_a_planted_defect_is_noticed(
     drawn = [harness.generate(rng) for _ in range(40)] if harness.generate else []
     monkeypatch.setattr(place, wrong)
     tried = [*(file.read_bytes() for file in kept(harness)), *harness.seeds(), *drawn]
-    assert any(breaks(harness, data) for data in tried), f"nothing notices {place}"
-
-
-def breaks(harness: Harness, data: bytes) -> bool:
-    try:
-        harness.run(data)
-    except Exception:
-        return True
-    return False
+    with pytest.raises(Exception, match=""):
+        for data in tried:
+            harness.run(data)

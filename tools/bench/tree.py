@@ -81,7 +81,10 @@ def write(folder: Path, logs: int, seed: str = "bench") -> int:
             text = _pattern(entry.combination, entry.evaluations)
             text = text.replace(_ORGANISATION, package.organisation).replace(_SYSTEM, entry.system)
             number = text.count("\n")
-            place = _place(tree, entry)
+            tree.add_system(entry.system, entry.combination.division, status=STATUS, system_name=entry.system)
+            tree.add_code(entry.combination.benchmark, entry.system)
+            place = tree.entry(entry.combination.benchmark, entry.system)
+            place.mkdir(parents=True)
             for run in range(min(entry.runs, logs - written)):
                 # Each run has its own start, seed and duration, or it would be a copy of another one.
                 pace = STEP_MS + run
@@ -110,16 +113,6 @@ def packages(chance: random.Random) -> Iterator[Package]:
                 runs = benchmark("training", name, combination.benchmark).runs
                 entries.append(Entry(system, combination, chance.choices(lengths, weights)[0], runs))
             yield Package(name, f"Organisation{number}", tuple(entries))
-
-
-def _place(tree: Tree, entry: Entry) -> Path:
-    """The folder of an entry, beside all that a package needs for it."""
-    combination = entry.combination
-    tree.add_system(entry.system, combination.division, status=STATUS, system_name=entry.system)
-    tree.add_code(combination.benchmark, entry.system)
-    place = tree.entry(combination.benchmark, entry.system)
-    place.mkdir(parents=True)
-    return place
 
 
 @cache

@@ -36,10 +36,7 @@ mlsub records has them already. Packages that only developers install are not li
 
 
 class Script(NamedTuple):
-    """A script that is part of this repository: its file, the file with its licence, and what of npm it is made of.
-
-    ``libraries`` are names, versions and licences.
-    """
+    """A script of this repository: its file, the one with its licence, and names, versions and licences from npm."""
 
     file: str
     text: str

@@ -234,9 +234,8 @@ class Tree:
     def describe(self, name: str = SYSTEM, **changes: Any) -> None:
         """Change fields of a system description; ``None`` takes a field away."""
         file = self.description(name)
-        content = json.loads(file.read_text()) | changes
-        kept = {field: value for field, value in content.items() if value is not None}
-        file.write_text(json.dumps(kept, indent=2) + "\n")
+        content = {name: value for name, value in (json.loads(file.read_text()) | changes).items() if value is not None}
+        file.write_text(json.dumps(content, indent=2) + "\n")
 
 
 def make_tree(
@@ -264,9 +263,5 @@ def snapshot(folder: Path) -> dict[bytes, tuple[int, int, int]]:
     found = [os.fsencode(folder)]
     for parent, folders, files in os.walk(os.fsencode(folder)):
         found += [os.path.join(parent, name) for name in (*folders, *files)]  # noqa: PTH118  (names that are no text)
-    return {path: _state(path) for path in found}
-
-
-def _state(path: bytes) -> tuple[int, int, int]:
-    stat = os.lstat(path)
-    return stat.st_mode, stat.st_size, stat.st_mtime_ns
+    states = {path: os.lstat(path) for path in found}
+    return {path: (state.st_mode, state.st_size, state.st_mtime_ns) for path, state in states.items()}

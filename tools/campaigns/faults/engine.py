@@ -116,12 +116,7 @@ class Ended(NamedTuple):
 
 
 class Place:
-    """A case that is prepared: each try begins with a copy of the old state.
-
-    Args:
-        case: the case.
-        base: an empty folder.
-    """
+    """A case that is prepared in an empty folder: each try begins with a copy of the old state."""
 
     def __init__(self, case: Case, base: Path) -> None:
         self.case, self.folder, self._template = case, (base / "work").resolve(), base / "template"

@@ -19,7 +19,7 @@ import pyrage.passphrase
 
 from tools.campaigns.fuzz.engine import CORPUS, BrokenError, Harness, scratch
 from tools.campaigns.fuzz.packages import orderly
-from tools.campaigns.fuzz.watched import State, emptied, same_state, state_of, writes_only_in
+from tools.campaigns.fuzz.trees import State, emptied, same_state, state_of, writes_only_in
 from tools.support.runner import run
 
 _PASSPHRASE = "correct horse battery staple"  # noqa: S105  (of inputs that anyone may open)
@@ -115,8 +115,8 @@ def _same_tree(out: Path, archive: bytes) -> None:
             tar.extractall(other, filter="data")
     except (tarfile.TarError, OSError, ValueError, EOFError) as error:
         raise BrokenError(f"tarfile refuses what unseal opens: {error!r}") from error
-    if (ours := _tree(out)) != (theirs := _tree(other)):
-        different = sorted(path for path in {*ours, *theirs} if ours.get(path) != theirs.get(path))
+    ours, theirs = _tree(out), _tree(other)
+    if different := sorted(path for path in {*ours, *theirs} if ours.get(path) != theirs.get(path)):
         raise BrokenError(f"tarfile takes another tree out of it: {different[:3]}")
 
 

@@ -38,7 +38,7 @@ from mlsub.submission.params import FILE as FLAGS
 from mlsub.submission.params import read_flags
 from mlsub.systems.capture import read_capture
 from mlsub.systems.description import read_description
-from tools.campaigns.fuzz.engine import BrokenError, Harness, scratch
+from tools.campaigns.fuzz.engine import BrokenError, Harness, scratch, words
 from tools.support.make_tree import make_description
 from tools.support.runner import REPOSITORY
 
@@ -237,25 +237,7 @@ _KINDS: dict[str, tuple[str, Callable[[Path], object], Callable[[], Iterable[byt
     "power": ("a.txt", _power, tuple),
     "formulas": ("a.txt", _formula, tuple),
 }
-_WORDS = (
-    *(b"&a [*a", b"*a", b"<<: ", b"!!python/object/apply:os.system [x]", b"? ", b"\n  ", b"\t", b"- " * 102),
-    *(
-        b"{a: " * 30,
-        b"'''",
-        b'"""',
-        b"[[waivers]]\n",
-        b"nan",
-        b"0x1F",
-        b"1_0",
-        b"2030-01-31",
-        b"a." * 120,
-        b"{a=" * 120,
-    ),
-    *(b"${x}", b"{0..9}", b'"BS": ', b'"status": "onprem",', b'"scaling_factor": ', b"rcp-bypass", b'"value": NaN'),
-    *(b"min(", b"**", b" if "),
-)
-
 HARNESSES = tuple(
-    Harness(kind, _reader(name, use), seeds, _WORDS, _damaged(seeds) if name == "a.yaml" else None, 8_000)
+    Harness(kind, _reader(name, use), seeds, words("documents"), _damaged(seeds) if name == "a.yaml" else None, 8_000)
     for kind, (name, use, seeds) in _KINDS.items()
 )

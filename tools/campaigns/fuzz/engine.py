@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import random
 import signal
 import tempfile
@@ -16,14 +17,12 @@ from hypothesis import strategies as st
 #: In memory, where there is such a place.
 SCRATCH = "/dev/shm" if Path("/dev/shm").is_dir() else None
 CORPUS = Path(__file__).with_name("corpus")
-#: Signs and numbers that mean something in the formats that mlsub reads, and text that is none.
-_WORDS = (
-    *(bytes((sign,)) for sign in b"{}[]()<>\"'\n\r\t\0 :,;-+.0/\\#&*!|=%$"),
-    *(b"0", b"-1", b"1e400", b"5e-324", b"NaN", b"-Infinity", b"2147483648", b"9223372036854775808", b"9" * 400),
-    *(b"\xff", b"\xc3", b"\xed\xa0\x80", b"\xef\xbb\xbf", b"\\ud800", b"\\u0000", b"\x1b[2J", b"../", b"/", b"~"),
-    *(b"null", b"true", b"[]", b"{}", b'""', b"2024-02-30T25:61:61Z", b"[" * 600, b'{"a":' * 300),
-    *(sign.encode() for sign in "\u202e\u2028\u0130\u0660\x85\ufeff"),
-)
+
+
+def words(name: str) -> tuple[bytes, ...]:
+    """Return the words of a dictionary, which is written as AFL and libFuzzer read them."""
+    lines = Path(__file__).with_name("words").joinpath(f"{name}.dict").read_text("ascii").splitlines()
+    return tuple(ast.literal_eval(f"b{line}") for line in lines if line.startswith('"'))
 
 
 class BrokenError(AssertionError):
@@ -68,7 +67,7 @@ def inputs(harness: Harness) -> st.SearchStrategy[bytes]:
     begin = st.sampled_from((*harness.seeds(), *(file.read_bytes() for file in kept(harness))))
     if (generate := harness.generate) is not None:
         begin |= st.integers(0, 1 << 32).map(lambda number: generate(random.Random(number)))
-    put = st.binary(max_size=4) | st.sampled_from(_WORDS)
+    put = st.binary(max_size=4) | st.sampled_from(words("common"))
     if harness.words:
         put |= st.sampled_from(harness.words)
     edit = st.tuples(st.integers(0, 10**6), st.sampled_from((0, 0, 1, 1, 4, 16, 64, 10**6)), put)

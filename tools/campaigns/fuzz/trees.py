@@ -1,19 +1,31 @@
-"""Packages with anything in them: a small one that is accepted, and changes of it that the bytes of an input say."""
+"""Packages with anything in them: a small one that is accepted, and changes of it that the bytes of an input say.
 
-# Names are bytes, which need not be text, so pathlib is not for them.
-# ruff: noqa: PTH102, PTH118, PTH120, PTH123, PTH211
+A watch over all that is written, and the state of a folder, to compare with a later one, show that they stay.
+"""
+
+# Names are bytes, which need not be text, and audit events have paths of each type, so pathlib is not for them.
+# ruff: noqa: PTH102, PTH115, PTH118, PTH119, PTH120, PTH123, PTH211
 
 from __future__ import annotations
 
 import os
+import shutil
+import stat
+import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from typing import Any
 
-from tools.support.make_tree import make_tree
+from tools.campaigns.faults.engine import changed_by
+from tools.campaigns.fuzz.engine import BrokenError
+from tools.support.make_tree import make_tree, snapshot
 
 #: A file as its bytes, a link as where it leads, a folder as None, and anything else as the name of its kind.
 Tree = dict[bytes, "bytes | Link | None"]
+State = dict[bytes, tuple[object, ...]]
 _MOST = 120
 #: Ends a text; no UTF-8 has it.
 END = b"\xff"
@@ -157,3 +169,72 @@ def lay_out(tree: Tree, folder: Path) -> None:
 def change(what: int, at: int, *texts: bytes, more: bytes = b"") -> bytes:
     """The bytes of one change."""
     return bytes([what, at >> 8, at & 255]) + b"".join(text + END for text in texts) + more
+
+
+#: Of the block that is watched: the folder that it may write in, and what it has written elsewhere.
+_WATCHED: list[tuple[str | None, list[str]]] = []
+
+
+@cache
+def _watch() -> None:
+    """Note each change of a file that the interpreter reports from now on, while a block is watched."""
+
+    def hook(event: str, arguments: tuple[Any, ...]) -> None:
+        for full in changed_by(event, arguments) if _WATCHED else ():
+            # The folder is resolved: a path through a link lies where the link leads.
+            real = os.path.join(os.path.realpath(os.path.dirname(full)), os.path.basename(full))
+            # A folder that is there cannot be made, a module that is imported may be kept as bytecode, and Python opens
+            # /dev/null for what a process prints nowhere.
+            if (event == "os.mkdir" and os.path.lexists(real)) or "/__pycache__" in real or full == os.devnull:
+                continue
+            allowed, seen = _WATCHED[-1]
+            if allowed is None or not real.startswith(f"{allowed}{os.sep}"):
+                seen.append(f"{event} {real!r}")
+
+    sys.addaudithook(hook)
+
+
+@contextmanager
+def writes_only_in(folder: Path | None) -> Iterator[None]:
+    """Whatever the block writes, renames or removes lies in the folder; None: it changes nothing at all.
+
+    What libraries write without Python is not seen.
+
+    Raises:
+        BrokenError: something else was written.
+    """
+    _watch()
+    seen: list[str] = []
+    _WATCHED.append((os.path.realpath(folder) if folder else None, seen))
+    try:
+        yield
+    finally:
+        _WATCHED.pop()
+    if seen:
+        raise BrokenError(f"written outside of {folder}: {'; '.join(seen[:3])}")
+
+
+def emptied(folder: Path) -> Path:
+    """The folder without anything in it, made where it is not there."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    return folder
+
+
+def state_of(folder: Path) -> State:
+    """All there is below a folder by path: its state, and its bytes or where a link leads."""
+    found: State = {}
+    for path, state in snapshot(folder).items():
+        found[path] = state
+        if stat.S_ISLNK(state[0]):
+            found[path] += (os.readlink(path),)
+        elif stat.S_ISREG(state[0]):
+            found[path] += (Path(os.fsdecode(path)).read_bytes(),)
+    return found
+
+
+def same_state(before: State, after: State) -> None:
+    """Raise :class:`BrokenError` where something came, went or changed; the message names it."""
+    for path in {*before, *after}:
+        if before.get(path) != after.get(path):
+            raise BrokenError(f"{path!r} was changed: {before.get(path)!r} -> {after.get(path)!r}"[:500])

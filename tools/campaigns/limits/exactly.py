@@ -8,7 +8,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
 
-from mlsub.commands.audit import expression
+from mlsub.commands.audit.expression import parse as parse_claim
 from mlsub.commands.audit.wording import number
 from mlsub.commands.fix.run import Plan as FixPlan
 from mlsub.commands.redact.redactor import Redactor
@@ -191,17 +191,15 @@ def _long_path(_: Path, size: int) -> object:
     return _of(audit_layout(Listing(items=(Item("a" * 100 + "/" + "b" * (size - 101)),)), {}, "training"), "longer")
 
 
+_BASELINE = _file("b.json", b'{"findings": []}', read_baseline)
+_MANIFEST = _file("MANIFEST.sha256", b"0" * 64 + b"  T/a\n", read_manifest, b"#")
+_MATCHED = _logs(lambda names: list(_matches(Path(names[0], "*.txt"))))
 _CAPTURE = b'{"mlsub": "1", "host": "x", "values": {}}'
 CASES = (
     Case("io.problems:MAX_BYTES", _file("x.yaml", b"a: 1\n", _yaml), "larger than 4 MiB"),
     Case("io.problems:MAX_DEPTH", _deep_yaml, "nested too deeply"),
     Case("io.read:MAX_TOML_BYTES", _file("x.toml", b"a = 1\n", read_toml, b"\n"), "larger than 256 KiB"),
-    Case(
-        "config.baseline:_MAX_BYTES",
-        _file("b.json", b'{"findings": []}', read_baseline),
-        "not a baseline: larger than",
-        1 << 10,
-    ),
+    Case("config.baseline:_MAX_BYTES", _BASELINE, "not a baseline: larger than", 1 << 10),
     Case("convergence.reference:MAX_BYTES", _file("rcps_resnet.json", b"{}", runs_of), "larger than 16 MiB"),
     Case("convergence.filecheck:MAX_BYTES", _file("rcps_resnet.json", b"{}", _reference), "larger than 16 MiB"),
     Case("convergence.filecheck:_MAX_RECORDS", _reference_records, "more than 1000 are not read"),
@@ -212,12 +210,7 @@ CASES = (
     Case("submission.params:MAX_BYTES", _file("package_checker_params", b"", _flags), "larger than 64 KiB"),
     Case("workspace.runs:MAX_RUNS", _logs(lambda names: find_runs(names)), "4 logs are more than the 3", 3),
     Case("log.rewrite:MAX_LOGS", _logs(lambda names: find_logs(names)), "more than 3 logs", 3),
-    Case(
-        "packing.runs:MAX_MATCHES",
-        _logs(lambda names: list(_matches(Path(names[0], "*.txt")))),
-        "matches more than 3 files",
-        3,
-    ),
+    Case("packing.runs:MAX_MATCHES", _MATCHED, "matches more than 3 files", 3),
     Case("rules.model:MAX_NAMES", lambda _, count: expand([f"{{1..{count}}}"]), "more than 100000 names"),
     Case("rules.model:_MAX_GROUPS", lambda _, count: expand(["{a}" * count]), "more than 20 groups"),
     Case("rules.formula:FORMULAS.max_length", lambda _, size: parse("1" + " " * (size - 1)), "1000 are the limit"),
@@ -225,26 +218,15 @@ CASES = (
     Case("rules.formula:MAX_EXPONENT", lambda _, exponent: parse(f"2 ** {exponent}").compute({}), "out of bounds"),
     Case("rules.formula:MAX_BITS", lambda _, bits: parse("a + 0").compute({"a": 1 << (bits - 1)}), "out of bounds"),
     Case("rules.engine:MAX_STEPS", _gathered, "{'step': 200000"),
-    Case(
-        "commands.audit.expression:MAX_LENGTH",
-        lambda _, size: expression.parse("1" + " " * (size - 1)),
-        "2000 are the limit",
-    ),
+    Case("commands.audit.expression:MAX_LENGTH", lambda _, size: parse_claim("1".ljust(size)), "2000 are the limit"),
     Case("commands.audit.wording:MAX_DIGITS", lambda _, size: number("1" * size), "is not a number"),
     Case("submission.listing:MAX_DEPTH", _deep_tree, "folders nested more than 40 deep"),
     Case("submission.audit:_MAX_HOPS", _chained, "Links are circular"),
     Case("submission.audit:_MAX_PARTS", _straight, "Links are broken"),
     Case("submission.audit:MAX_PATH", _long_path, "longer"),
     Case("packing.tree:MAX_MEMBERS", _tree_of, "contains more than 9 files", 9),
-    Case(
-        "packing.tree:MAX_MANIFEST",
-        _file("m", b"0" * 64 + b"  T/a\n", read_manifest, b"#"),
-        "is not a manifest: longer than",
-        1 << 10,
-    ),
-    Case(
-        "packing.names:MAX_NAME", lambda _, size: name_problem("T/" + "n" * size), "the name is longer than 255 bytes"
-    ),
+    Case("packing.tree:MAX_MANIFEST", _MANIFEST, "is not a manifest: longer than", 1 << 10),
+    Case("packing.names:MAX_NAME", lambda _, size: name_problem("T/" + "n" * size), "name is longer than 255 bytes"),
     Case("packing.names:MAX_PATH", _long_name, "the path is longer than 1024 bytes"),
     Case("packing.names:MAX_PATH", _long_target, "longer than 1024 characters"),
     Case("packing.names:MAX_DEPTH", lambda _, parts: name_problem("/".join("d" * parts)), "deeper than 64 folders"),

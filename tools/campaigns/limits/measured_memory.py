@@ -58,9 +58,6 @@ def test_a_record_without_end_is_not_held() -> None:
     assert peak < 4 * reader.MAX_RECORD
 
 
-# Memory of judging what was read
-
-
 def record(key: Any, value: Any = None, **changes: Any) -> bytes:
     """One record and its line end."""
     fields = {"time_ms": 1, "key": key, "value": value, "metadata": {}, **changes}
@@ -146,9 +143,6 @@ def test_memory_does_not_grow_with_what_a_hostile_log_says_anew_on_each_line(lin
     assert large < small + MIB // 8
 
 
-# Other readers
-
-
 def test_a_watched_log_without_any_line_end_is_not_held() -> None:
     log = Fed()
     log.feed(b"x" * 1000)
@@ -171,8 +165,6 @@ def test_readings_of_power_are_held_for_one_file_at_a_time(tmp_path: Path) -> No
 
     assert peak_for(tmp_path / "many", 20) < 1.5 * peak_for(tmp_path / "one", 1)
 
-
-# Processes
 
 GIB = 1 << 30
 #: Bytes; Python with the libraries alone has about 25 MiB.
