@@ -15,8 +15,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from mlsub.judge.log import LogJudge
 from mlsub.score.scaled import read_scaling
 from mlsub.submission.model import LogReport
-from mlsub.systems.description import SystemDescription, read_description
-from tools.campaigns.fuzz.engine import CORPUS, Harness, attempt, harnesses, inputs, kept
+from mlsub.systems.description import read_description
+from tools.campaigns.fuzz.engine import CORPUS, attempt, harnesses, inputs, kept
 from tools.support.effort import HUNG, effort
 from tools.support.judging import report_on
 from tools.support.runner import Outcome, run
@@ -45,14 +45,14 @@ def test_seeds_and_drawn_inputs_pass(name: str) -> None:
     bounds(given(inputs(harness))(harness.run))()
 
 
-def lossy(judge: LogJudge, piece: bytes) -> None:
-    """Forget a byte of small pieces."""
-    FEED(judge, piece if len(piece) > 3 else piece[1:])
-
-
 def other_way_round(*words: Any) -> LogReport:
     report = report_on(*words)
     return msgspec.structs.replace(report, compliant=not report.compliant)
+
+
+def giving(real: Callable[..., Any], **fields: object) -> Callable[..., Any]:
+    """A function whose answer has other fields."""
+    return lambda *words: msgspec.structs.replace(real(*words), **fields)
 
 
 def appending(*words: Any, **env: str) -> Outcome:
@@ -60,11 +60,6 @@ def appending(*words: Any, **env: str) -> Outcome:
     with Path(words[-1]).open("ab") as stream:
         stream.write(b"\n:::MLLOG {")
     return run(*words, **env)
-
-
-def idle(*words: Any, **env: str) -> Outcome:
-    """Call no command, and say that it succeeded."""
-    return Outcome(0, "{}", "")
 
 
 def outside(*words: Any, **env: str) -> Outcome:
@@ -83,31 +78,19 @@ def looser(*words: Any, **env: str) -> Outcome:
     return run(*words, **env)
 
 
-def steering(*words: Any, **env: str) -> Outcome:
-    outcome = run(*words, **env)
-    return outcome._replace(stderr=f"{outcome.stderr}\x1b[2J")
-
-
-def unfounded(*asked: Any) -> SystemDescription:
-    return msgspec.structs.replace(read_description(*asked), findings=())
-
-
-def doubled(folder: Path, path: str) -> Any:
-    return msgspec.structs.replace(read_scaling(folder, path), factor=2.046)
-
-
 FEED = LogJudge.feed
-#: A harness, a name that it uses, and what stands in its place.
+FUZZ = "tools.campaigns.fuzz"
+#: A harness, a name that it uses, and what stands in its place: first what forgets a byte of small pieces.
 PLANTED: tuple[tuple[str, str, Any], ...] = (
-    ("logs", "mlsub.judge.log.LogJudge.feed", lossy),
-    ("logs-official", "tools.campaigns.fuzz.logs.report_on", other_way_round),
-    ("logs-fix", "tools.campaigns.fuzz.logs.run", appending),
-    ("logs-redact", "tools.campaigns.fuzz.logs.run", idle),
-    ("archive", "tools.campaigns.fuzz.archives.run", outside),
-    ("archive", "tools.campaigns.fuzz.archives.run", looser),
-    ("packages", "tools.campaigns.fuzz.packages.run", steering),
-    ("system-description", "tools.campaigns.fuzz.documents.read_description", unfounded),
-    ("scaling", "tools.campaigns.fuzz.documents.read_scaling", doubled),
+    ("logs", "mlsub.judge.log.LogJudge.feed", lambda judge, part: FEED(judge, part if len(part) > 3 else part[1:])),
+    ("logs-official", f"{FUZZ}.logs.report_on", other_way_round),
+    ("logs-fix", f"{FUZZ}.logs.run", appending),
+    ("logs-redact", f"{FUZZ}.logs.run", lambda *words, **env: Outcome(0, "{}", "")),
+    ("archive", f"{FUZZ}.archives.run", outside),
+    ("archive", f"{FUZZ}.archives.run", looser),
+    ("packages", f"{FUZZ}.packages.run", lambda *words, **env: run(*words, **env)._replace(stderr="\x1b[2J")),
+    ("system-description", f"{FUZZ}.documents.read_description", giving(read_description, findings=())),
+    ("scaling", f"{FUZZ}.documents.read_scaling", giving(read_scaling, factor=2.046)),
 )
 
 
@@ -119,12 +102,6 @@ def test_a_planted_defect_is_noticed(
     drawn = [harness.generate(rng) for _ in range(40)] if harness.generate else []
     monkeypatch.setattr(place, wrong)
     tried = [*(file.read_bytes() for file in kept(harness)), *harness.seeds(), *drawn]
-    assert any(breaks(harness, data) for data in tried), f"nothing notices {place}"
-
-
-def breaks(harness: Harness, data: bytes) -> bool:
-    try:
-        harness.run(data)
-    except Exception:
-        return True
-    return False
+    with pytest.raises(Exception, match=""):
+        for data in tried:
+            harness.run(data)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from importlib.resources import files
@@ -32,19 +31,12 @@ chmod +x "$3/bin/pip" "$3/bin/mlsub"
 """
 
 
-def schema(name: str) -> dict[str, Any]:
-    """A schema that GitHub or GitLab has published, as check-jsonschema ships it."""
+def validate(document: object, name: str) -> None:
+    """Fail where a document does not keep a schema of GitHub or GitLab, which check-jsonschema ships."""
     pytest.importorskip("check_jsonschema", reason="check-jsonschema is not installed: the extra hooks, make test-all")
     vendored = files("check_jsonschema").joinpath("builtin_schemas", "vendor", f"{name}.json")
-    content = json.loads(vendored.read_text("utf-8"))
-    assert isinstance(content, dict)
-    return content
-
-
-def validate(document: object, name: str) -> None:
-    """Fail where a document does not keep such a schema."""
-    of = schema(name)
-    validator_for(of)(of).validate(document)
+    schema = json.loads(vendored.read_text("utf-8"))
+    validator_for(schema)(schema).validate(document)
 
 
 class Runner:
@@ -74,47 +66,35 @@ class Runner:
 
     def wanted(self, step: dict[str, Any]) -> bool:
         """Whether a step runs; the one condition there is, is read part by part."""
-        condition = step.get("if")
-        if condition is None:
+        if "if" not in step:
             return self.status == 0
-        [inner] = EXPRESSION.findall(condition)
+        [inner] = EXPRESSION.findall(step["if"])
         always, *comparisons = inner.split(" && ")
         assert always == "always()"
-        for comparison in comparisons:
-            left, operator, right = comparison.split()
-            if (self._of(left) == right.strip("'")) != (operator == "=="):
-                return False
-        return True
+        parts = [comparison.split() for comparison in comparisons]
+        return all((self._of(left) == right.strip("'")) == (operator == "==") for left, operator, right in parts)
 
-    def run(self) -> None:
+    def run(self) -> Runner:
         """Run every step."""
-        for step in ACTION["runs"]["steps"]:
-            if not self.wanted(step):
-                continue
+        for step in filter(self.wanted, ACTION["runs"]["steps"]):
             if "uses" in step:
                 self.used.append((step["uses"], {name: self.value(text) for name, text in step["with"].items()}))
-                continue
-            self._bash(step)
+            else:
+                self._bash(step)
+        return self
 
     def _bash(self, step: dict[str, Any]) -> None:
         assert step["shell"] == "bash"
         output, script = self.temp / "output.txt", self.temp / "step.sh"
         output.write_text("")
         script.write_text(step["run"])
-        environment = {
-            **os.environ,
-            "GITHUB_ACTION_PATH": str(REPOSITORY),
-            "GITHUB_ACTIONS": "true",
-            "GITHUB_OUTPUT": str(output),
-            "GITHUB_STEP_SUMMARY": str(self.temp / "summary.md"),
-            "GITHUB_WORKSPACE": str(self.workspace),
-            "PYTHONPATH": str(REPOSITORY),
-            "RUNNER_TEMP": str(self.temp),
-            **{name: self.value(text) for name, text in step.get("env", {}).items()},
-        }
+        environment = {"GITHUB_ACTION_PATH": str(REPOSITORY), "GITHUB_ACTIONS": "true", "GITHUB_OUTPUT": str(output)}
+        environment |= {"GITHUB_STEP_SUMMARY": str(self.temp / "summary.md"), "GITHUB_WORKSPACE": str(self.workspace)}
+        environment |= {"PYTHONPATH": str(REPOSITORY), "RUNNER_TEMP": str(self.temp)}
+        environment |= {name: self.value(text) for name, text in step.get("env", {}).items()}
         done = subprocess.run(
             ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", str(script)],
-            cwd=self.workspace, env=environment, capture_output=True, text=True, check=False,
+            cwd=self.workspace, env=os.environ | environment, capture_output=True, text=True, check=False,
         )  # fmt: skip
         self.status, self.stdout = done.returncode, done.stdout
         lines = [line.partition("=") for line in output.read_text().splitlines()]
@@ -133,10 +113,8 @@ def place(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def ran(place: Path, **inputs: str) -> Runner:
-    runner = Runner(place / "a workspace", place / "temp", inputs, str(place / "python"))
-    runner.run()
-    return runner
+def ran(place: Path, python: str = "", **inputs: str) -> Runner:
+    return Runner(place / "a workspace", place / "temp", inputs, python or str(place / "python")).run()
 
 
 def test_github_can_read_it() -> None:
@@ -200,10 +178,7 @@ def test_an_unknown_command_is_refused(place: Path) -> None:
 
 @pytest.mark.long
 def test_the_action_installs_this_project(place: Path) -> None:
-    shutil.rmtree(place / "temp")
-    (place / "temp").mkdir()
-    runner = Runner(place / "a workspace", place / "temp", {"paths": "v1.0/ACME"}, sys.executable)
-    runner.run()
+    runner = ran(place, sys.executable, paths="v1.0/ACME")
     assert (runner.status, runner.outputs["check"]["status"]) == (1, "1")
     installed = place / "temp" / "mlsub" / "bin" / "mlsub"
     assert subprocess.run([installed, "--version"], capture_output=True, check=True).stdout.startswith(b"mlsub, ")

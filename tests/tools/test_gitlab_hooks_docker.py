@@ -25,23 +25,21 @@ NO_PRE_COMMIT = "pre-commit is not installed: the extra hooks, make test-all"
 GIT = ("git", "-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "init.defaultBranch=main")
 
 
-def environment(folder: Path, **more: str) -> dict[str, str]:
-    """With this repository's mlsub as a program, and without the settings of whoever runs the tests."""
+def called(*words: str, folder: Path, **more: str) -> subprocess.CompletedProcess[str]:
+    """A program, called in a repository below a folder.
+
+    It finds this repository's mlsub as a program, and not the settings of whoever runs the tests.
+    """
     programs = folder / "programs"
     programs.mkdir(exist_ok=True)
-    for name in ("mlsub", "pip"):
-        words = f'{sys.executable} -m mlsub "$@"' if name == "mlsub" else ":"
-        (programs / name).write_text(f"#!/bin/sh\n{words}\n")
+    for name, line in (("mlsub", f'{sys.executable} -m mlsub "$@"'), ("pip", ":")):
+        (programs / name).write_text(f"#!/bin/sh\n{line}\n")
         (programs / name).chmod(0o755)
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "PRE_COMMIT"))}
-    path = f"{programs}{os.pathsep}{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    return {**kept, "PATH": path, "PYTHONPATH": str(REPOSITORY), "PRE_COMMIT_HOME": str(folder / "store"), **more}
-
-
-def called(*words: str, folder: Path, **more: str) -> subprocess.CompletedProcess[str]:
-    """A program, called in a repository below a folder."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "PRE_COMMIT"))}
+    environment["PATH"] = f"{programs}{os.pathsep}{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment |= {"PYTHONPATH": str(REPOSITORY), "PRE_COMMIT_HOME": str(folder / "store"), **more}
     return subprocess.run(
-        words, cwd=folder / "repository", env=environment(folder, **more), capture_output=True, text=True, check=False
+        words, cwd=folder / "repository", env=environment, capture_output=True, text=True, check=False
     )
 
 

@@ -8,6 +8,7 @@ import io
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -33,29 +34,26 @@ PERMISSIVE = re.compile(
 NOT_LOCKED = {"adapters", "dask", "keras", "lightning", "transformers"}
 
 
-SETUP = configparser.ConfigParser()
-SETUP.read(REPOSITORY / "setup.cfg")
-
-
-def _lock() -> str:
-    return audit.LOCK.read_text("utf-8")
+CONFIG = configparser.ConfigParser()
+CONFIG.read(REPOSITORY / "setup.cfg")
+LOCK = audit.LOCK.read_text("utf-8")
 
 
 def test_the_lock_has_every_package_of_setup_cfg_in_a_version_that_it_allows() -> None:
     found: dict[str, set[str]] = {}
-    for name, version in LOCKED_ENTRY.findall(_lock()):
+    for name, version in LOCKED_ENTRY.findall(LOCK):
         found.setdefault(name, set()).add(version)
-    extras = {name: lines for name, lines in SETUP["options.extras_require"].items() if name not in NOT_LOCKED}
-    for lines in (SETUP["options"]["install_requires"], *extras.values()):
+    extras = {name: lines for name, lines in CONFIG["options.extras_require"].items() if name not in NOT_LOCKED}
+    for lines in (CONFIG["options"]["install_requires"], *extras.values()):
         for requirement in map(Requirement, filter(None, lines.splitlines())):
             versions = found.get(canonicalize_name(requirement.name), set())
             assert versions and all(map(requirement.specifier.contains, versions)), str(requirement)
 
 
 def test_every_package_of_the_lock_has_hashes_and_comes_from_the_index() -> None:
-    entries = re.split(r"(?m)^(?=[a-z0-9])", re.sub(r"(?m)^#.*\n", "", _lock()))
+    entries = re.split(r"(?m)^(?=[a-z0-9])", re.sub(r"(?m)^#.*\n", "", LOCK))
     assert [entry for entry in entries if entry and "--hash=sha256:" not in entry] == []
-    assert "://" not in _lock() and "--index" not in _lock() and "file:" not in _lock()
+    assert "://" not in LOCK and "--index" not in LOCK and "file:" not in LOCK
 
 
 def test_the_list_of_licences_has_all_that_mlsub_runs_with() -> None:
@@ -77,15 +75,18 @@ def test_the_list_of_licences_has_every_script_with_the_text_of_its_licence() ->
             assert there is None or (there["version"], there["license"]) == (version, licence)
 
 
-_SOUND = {"name": "a", "version": "1", "vulns": []}
-_FLAWED = {"name": "a", "version": "1", "vulns": [{"id": "X-1", "fix_versions": ["2"]}]}
-_UNKNOWN = {"name": "b", "skip_reason": "not found"}
-#: What is told of the packages, if anything, and the status that comes of it.
+WELL, UNKNOWN = {"name": "a", "version": "1", "vulns": []}, {"name": "b", "skip_reason": "not found"}
+
+
+def _flawed(*fixed: str) -> dict[str, Any]:
+    return {**WELL, "vulns": [{"id": "X-1", "fix_versions": fixed}]}
+
+
 ANSWERS: dict[str, tuple[list[dict[str, Any]] | None, int]] = {
-    "clean": ([_SOUND], 0),
-    "a flaw": ([_FLAWED], 1),
-    "a flaw beside what is not known": ([{**_FLAWED, "vulns": [{"id": "X-1", "fix_versions": []}]}, _UNKNOWN], 1),
-    "one is not known": ([_SOUND, _UNKNOWN], 2),
+    "clean": ([WELL], 0),
+    "a flaw": ([_flawed("2")], 1),
+    "a flaw beside what is not known": ([_flawed(), UNKNOWN], 1),
+    "one is not known": ([WELL, UNKNOWN], 2),
     "none": ([], 2),
     "no answer": (None, 2),
 }
@@ -141,13 +142,12 @@ def test_two_builds_in_different_places_give_the_same_bytes(monkeypatch: pytest.
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
     listed_files = subprocess.run(("git", "ls-files", "-z"), cwd=REPOSITORY, capture_output=True, text=True, check=True)
     built = []
-    for place, mode in (("a", 0o644), ("b/deeper", 0o600)):
+    for place, mode in ((tmp_path / "a", 0o644), (tmp_path / "b/deeper", 0o600)):
         for name in filter(None, listed_files.stdout.split("\0")):
-            file = tmp_path / place / name
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes((REPOSITORY / name).read_bytes())
-            file.chmod(mode)
-        built.append([path.read_bytes() for path in build(tmp_path / place, tmp_path / place / "dist")])
+            (place / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(REPOSITORY / name, place / name)
+            (place / name).chmod(mode)
+        built.append([path.read_bytes() for path in build(place, place / "dist")])
     assert len(built[0]) == 2 and built[0] == built[1]
 
 

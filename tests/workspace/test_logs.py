@@ -22,9 +22,8 @@ from mlsub.workspace.logs import logs_job
 from mlsub.workspace.runs import one_benchmark
 from mlsub.workspace.schedule import read_logs
 from tests.workspace.changes import CHANGES, symbolic_link, touched_back
-from tools.support.judging import report_on
+from tools.support.judging import deep, report_on
 from tools.support.make_tree import Tree, make_tree
-from tools.support.typed import deep
 
 pytestmark = pytest.mark.usefixtures("settled")
 VALUES = [

@@ -12,7 +12,7 @@ from mlsub.workspace import Settings, check_paths, check_with_logs
 from mlsub.workspace.cache import Cache
 from tools.support.corpus import CORPUS
 from tools.support.effort import LONG
-from tools.support.typed import deep
+from tools.support.judging import deep
 
 pytestmark = [
     pytest.mark.skipif(not CORPUS.is_dir(), reason="no published results"),

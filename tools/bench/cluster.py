@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 _HERE = ("--host", "127.0.0.1", "--no-dashboard")
@@ -38,13 +38,8 @@ def cluster(folder: Path, environment: Mapping[str, str], workers: int = 2) -> I
             yield json.loads(Path(file).read_bytes())["address"].replace("tcp:", "dask:")
         finally:
             for server in reversed(servers):
-                _end(server)
-
-
-def _end(server: subprocess.Popen[bytes]) -> None:
-    server.terminate()
-    try:
-        server.wait(_PATIENCE)
-    except subprocess.TimeoutExpired:
-        server.kill()
-        server.wait()
+                server.terminate()
+                with suppress(subprocess.TimeoutExpired):
+                    server.wait(_PATIENCE)
+                server.kill()
+                server.wait()

@@ -5,7 +5,6 @@ Where it is installed to be edited, each start of Python takes 10 ms more, for w
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 import subprocess
 import sys
@@ -23,22 +22,9 @@ _SOURCES = ("setup.cfg", "pyproject.toml", "README.md", "LICENSE", "mlsub")
 
 @cache
 def installed(below: Path) -> Path:
-    """The folder of the commands of an environment with mlsub as it is now; kept for the next time, others are not.
-
-    Args:
-        below: a folder for environments.
-    """
-    folder = below / f"installed-{_digest()}"
-    if not (folder / "complete").is_file():
-        for other in below.glob("installed-*"):
-            shutil.rmtree(other)
-        _install(folder)
-        (folder / "complete").touch()
-    return folder / "bin"
-
-
-def _install(folder: Path) -> None:
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
+    """The folder of the commands of an environment with mlsub as it is now, made anew below a folder."""
+    folder = below / "installed-mlsub"
+    subprocess.run([sys.executable, "-m", "venv", "--clear", "--without-pip", str(folder)], check=True)
     python, there = folder / "bin" / "python", Path(sysconfig.get_path("purelib", vars={"base": str(folder)}))
     # What mlsub needs is that of this Python; whatever that starts with is not: a file like this is read in one place.
     (there / "needed.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
@@ -52,15 +38,5 @@ def _install(folder: Path) -> None:
         words = ["--python", str(python), "install", "--quiet", "--disable-pip-version-check", "--no-deps", scratch]
         # Older ones need a package that a new environment does not have.
         builds = find_spec("setuptools") and find_spec("setuptools.command.bdist_wheel")
-        offline = ["--no-build-isolation"] if builds else []
-        subprocess.run([sys.executable, "-m", "pip", *words, *offline], check=True)
-
-
-def _digest() -> str:
-    digest = hashlib.sha256(sys.executable.encode())
-    for name in _SOURCES:
-        source = REPOSITORY / name
-        for file in sorted(source.rglob("*")) if source.is_dir() else [source]:
-            if file.is_file() and file.parent.name != "__pycache__":
-                digest.update(f"{file.relative_to(REPOSITORY)}\0".encode() + file.read_bytes())
-    return digest.hexdigest()[:8]
+        subprocess.run([sys.executable, "-m", "pip", *words, *(["--no-build-isolation"] if builds else [])], check=True)
+    return folder / "bin"

@@ -22,12 +22,8 @@ def organisations(tree: Path) -> Iterator[tuple[Path, str, str]]:
             yield results.parent, usage.rstrip("-") or "training", f"{round_}.0"
 
 
-def main(tool: str, tree: str) -> None:
-    """Run the tool on all of them."""
+if __name__ == "__main__":
+    tool, tree = sys.argv[1:]
     for organisation, usage, ruleset in organisations(Path(tree)):
         words = [sys.executable, "-m", f"mlperf_logging.{tool}", str(organisation), usage, ruleset]
         subprocess.run(words, check=False)
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

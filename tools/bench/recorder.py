@@ -10,11 +10,8 @@ import sys
 from functools import partial
 from pathlib import Path
 
-#: Records of one evaluation: start, value, end.
-EVALUATION = 3
 
-
-def official(records: int, file: Path) -> None:
+def official(records: int, file: str) -> None:
     """Events of the official logger."""
     from mlperf_logging.mllog.mllog import MLLogger
 
@@ -25,12 +22,12 @@ def official(records: int, file: Path) -> None:
         mllogger.event("throughput", 1.5, metadata={"step": number})
 
 
-def recorded(kind: str, records: int, file: Path) -> None:
+def recorded(kind: str, records: int, file: str) -> None:
     """Events that no rule asks for, blocks, which rules ask for, or evaluations, which are compared with a target."""
     from mlsub.emit import Recorder
 
     what = partial(Recorder, round="5.1", benchmark="llama31_8b", division="open", status="onprem")
-    with what(file, organisation="bench", platform="bench", overwrite=True) as recorder:
+    with what(Path(file), organisation="bench", platform="bench", overwrite=True) as recorder:
         if kind == "event":
             for number in range(records):
                 recorder.log("throughput", 1.5, step=number)
@@ -40,17 +37,10 @@ def recorded(kind: str, records: int, file: Path) -> None:
                 with recorder.block(first_epoch=number, samples_so_far=number):
                     pass
         else:
-            for number in range(records // EVALUATION):
+            for number in range(records // 3):  # start, value, end
                 recorder.evaluate(5.0, epoch=number, samples=number)
 
 
-def main(kind: str, records: str, file: str) -> None:
-    """Write them."""
-    if kind == "official":
-        official(int(records), Path(file))
-    else:
-        recorded(kind, int(records), Path(file))
-
-
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    asked, count, output = sys.argv[1:]
+    official(int(count), output) if asked == "official" else recorded(asked, int(count), output)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import subprocess
+from collections.abc import Callable
+from operator import attrgetter
 from pathlib import Path
 from statistics import median
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from tools.bench.cases import FLOOR, LOCAL
 from tools.bench.measure import CORES, Cost, Memory
@@ -56,28 +59,25 @@ class Line(NamedTuple):
         """Microseconds of wall time a log."""
         return self.wall_s / max(1, self.logs) * 1e6
 
-    def wall_ratio(self, other: str) -> float:
-        """Time as a multiple of that of something else."""
-        return median(ours.wall / theirs.wall for ours, theirs in zip(self.costs, self.others[other], strict=True))
-
-    def cpu_ratio(self, other: str) -> float:
-        """CPU as a multiple of that of something else."""
-        return median(ours.cpu / theirs.cpu for ours, theirs in zip(self.costs, self.others[other], strict=True))
+    def ratio(self, figure: Literal["wall", "cpu"], other: str) -> float:
+        """Time or CPU as a multiple of that of something else."""
+        get: Callable[[Cost], float] = attrgetter(figure)
+        return median(get(ours) / get(theirs) for ours, theirs in zip(self.costs, self.others[other], strict=True))
 
     @property
     def floor_wall(self) -> float:
         """Time as a multiple of that of the floor script, which is one process."""
-        return self.wall_ratio(FLOOR)
+        return self.ratio("wall", FLOOR)
 
     @property
     def floor_cpu(self) -> float:
         """CPU as a multiple of that of the floor script."""
-        return self.cpu_ratio(FLOOR)
+        return self.ratio("cpu", FLOOR)
 
     @property
     def of_local(self) -> float:
         """Speed as a share of that of two processes of this machine."""
-        return 1 / self.wall_ratio(LOCAL)
+        return 1 / self.ratio("wall", LOCAL)
 
     def shown(self) -> str:
         """The line that people read."""
@@ -85,8 +85,8 @@ class Line(NamedTuple):
         a_record = f", {self.us_a_record:.2f} us a record" if self.records else ""
         memory = f"{self.memory.largest / MB:.0f} MB, together {self.together_mb:.0f} MB"
         beside = "; ".join(
-            f"{name} {median(cost.wall for cost in theirs):.3f} s, ratio {self.cpu_ratio(name):.2f} CPU, "
-            f"{self.wall_ratio(name):.3f} wall"
+            f"{name} {median(cost.wall for cost in theirs):.3f} s, ratio {self.ratio('cpu', name):.2f} CPU, "
+            f"{self.ratio('wall', name):.3f} wall"
             for name, theirs in self.others.items()
         )
         costs = f"{self.wall_s:.3f} s, CPU {cpu_s:.3f} s{a_record}, {self.busy:.0%} of all cores"
@@ -97,18 +97,12 @@ def here() -> str:
     """This commit (with a + where files have changed) and this machine."""
     commit = _git("rev-parse", "--short", "HEAD") + ("+" if _git("status", "--porcelain", "mlsub") else "")
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    cpuinfo = Path("/proc/cpuinfo")
+    models = re.findall(r"model name\s*: (.*)", cpuinfo.read_text()) if cpuinfo.is_file() else []
     system = f"{platform.system()}, Python {platform.python_version()}"
-    return f"{commit}, {_processor()}, {CORES} cores, {memory:.0f} GB, {system}"
+    return f"{commit}, {[*models, platform.machine()][0]}, {CORES} cores, {memory:.0f} GB, {system}"
 
 
 def _git(*words: str) -> str:
     done = subprocess.run(["git", *words], cwd=REPOSITORY, capture_output=True, text=True, check=False)
     return done.stdout.strip()
-
-
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        lines = []
-    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.machine())

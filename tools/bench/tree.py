@@ -77,9 +77,14 @@ def write(folder: Path, logs: int, seed: str = "bench") -> int:
     for package in packages(random.Random(seed)):
         tree = Tree(folder / f"v{package.round}" / package.organisation)
         for entry in package.entries:
-            text = _text(entry.combination, entry.evaluations, package.organisation, entry.system)
+            # With %d for the times of its records and, behind the second one, its seed.
+            text = _pattern(entry.combination, entry.evaluations)
+            text = text.replace(_ORGANISATION, package.organisation).replace(_SYSTEM, entry.system)
             number = text.count("\n")
-            place = _place(tree, entry)
+            tree.add_system(entry.system, entry.combination.division, status=STATUS, system_name=entry.system)
+            tree.add_code(entry.combination.benchmark, entry.system)
+            place = tree.entry(entry.combination.benchmark, entry.system)
+            place.mkdir(parents=True)
             for run in range(min(entry.runs, logs - written)):
                 # Each run has its own start, seed and duration, or it would be a copy of another one.
                 pace = STEP_MS + run
@@ -97,36 +102,17 @@ def packages(chance: random.Random) -> Iterator[Package]:
     """Packages without end: every round in turn, in each one organisation after the other."""
     systems = range(1, SYSTEMS + 1)
     lengths, weights = tuple(EVALUATIONS), tuple(EVALUATIONS.values())
-    offered = {name: [c for c in combinations() if c.round == name and _passes(c)] for name in ROUNDS}
+    offered = [c for c in combinations() if c.division == "open" or c.benchmark in CLOSED]
     for number in count(1):
         for name in ROUNDS:
             entries: list[Entry] = []
-            offers = [(f"{c.division}{system}", c) for c in offered[name] for system in systems]
+            offers = [(f"{c.division}{system}", c) for c in offered if c.round == name for system in systems]
             chance.shuffle(offers)
             while offers and sum(entry.runs for entry in entries) < PACKAGE_LOGS:
                 system, combination = offers.pop()
                 runs = benchmark("training", name, combination.benchmark).runs
                 entries.append(Entry(system, combination, chance.choices(lengths, weights)[0], runs))
             yield Package(name, f"Organisation{number}", tuple(entries))
-
-
-def _passes(combination: Combination) -> bool:
-    return combination.division == "open" or combination.benchmark in CLOSED
-
-
-def _place(tree: Tree, entry: Entry) -> Path:
-    """The folder of an entry, beside all that a package needs for it."""
-    combination = entry.combination
-    tree.add_system(entry.system, combination.division, status=STATUS, system_name=entry.system)
-    tree.add_code(combination.benchmark, entry.system)
-    place = tree.entry(combination.benchmark, entry.system)
-    place.mkdir(parents=True)
-    return place
-
-
-def _text(combination: Combination, evaluations: int, organisation: str, system: str) -> str:
-    """The log of an entry, with %d for the times of its records and, behind the second one, its seed."""
-    return _pattern(combination, evaluations).replace(_ORGANISATION, organisation).replace(_SYSTEM, system)
 
 
 @cache

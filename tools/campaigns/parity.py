@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import os
 import signal
 import sys
 import tempfile
@@ -15,7 +14,6 @@ import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -104,21 +102,18 @@ def main() -> int:
     for noun, number in (("entries", 100_000), ("scores", 20_000), ("packages", 10_000)):
         parser.add_argument(f"--{noun}", type=int, default=number)
     asked = parser.parse_args()
-    jobs: list[Callable[[], Done]] = []
-    jobs += [
-        partial(try_logs, asked.seed, task) for task in (tasks_of_logs(asked.logs, asked.only) if asked.logs else ())
-    ]
-    for noun in NUMBERED:
-        most = getattr(asked, noun)
-        chunks = (range(first, min(most, first + _CHUNK)) for first in range(0, most, _CHUNK))
-        jobs += [partial(try_numbers, noun, asked.seed, chunk) for chunk in chunks]
     outcomes: Counter[str] = Counter()
     differing = 0
     # The official checker would swallow an interrupt in the middle of a check, and answer something else.
-    with ProcessPoolExecutor(
-        os.cpu_count(), initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN)
-    ) as pool:
-        for done in pool.map(_run, jobs):
+    with ProcessPoolExecutor(initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN)) as pool:
+        tasks = tasks_of_logs(asked.logs, asked.only) if asked.logs else ()
+        jobs = [pool.submit(try_logs, asked.seed, task) for task in tasks]
+        for noun in NUMBERED:
+            numbers = range(getattr(asked, noun))
+            chunks = (numbers[first : first + _CHUNK] for first in numbers[::_CHUNK])
+            jobs += [pool.submit(try_numbers, noun, asked.seed, chunk) for chunk in chunks]
+        for job in jobs:
+            done = job.result()
             outcomes.update(done.outcomes)
             differing += len(done.problems)
             for problem in done.problems:
@@ -127,10 +122,6 @@ def main() -> int:
         print(f"{count:8} {word}")
     print(f"{outcomes.total()} tries, {differing} differences")
     return 1 if differing else 0
-
-
-def _run(job: Callable[[], Done]) -> Done:
-    return job()
 
 
 if __name__ == "__main__":

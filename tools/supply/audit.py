@@ -9,24 +9,24 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 LOCK = Path(__file__).parents[2] / "requirements" / "ci.txt"
 CLEAN, FOUND, NOT_CHECKED = 0, 1, 2
-
-#: Words of a command to what it printed on standard output, and on standard error.
-Runs = Callable[[Iterable[str]], tuple[str, str]]
+WORDS = ["--require-hashes", "--disable-pip", "--format", "json", "--progress-spinner=off"]
 
 
-def judged(answer: str, errors: str) -> tuple[int, list[str]]:
-    """The exit status for an answer of pip-audit in JSON, and what to print.
+def _run(words: list[str]) -> tuple[str, str]:
+    """What a command printed on standard output, and on standard error."""
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    return done.stdout, done.stderr
 
-    Args:
-        answer: its standard output.
-        errors: its standard error, whose last line is the reason where there is no answer.
-    """
+
+def audit(run: Callable[[list[str]], tuple[str, str]] = _run) -> tuple[int, list[str]]:
+    """Audit each locked package, with the versions and hashes that it has: the exit status, and what to print."""
+    answer, errors = run([sys.executable, "-m", "pip_audit", "--requirement", str(LOCK), *WORDS])
     try:
         packages: list[dict[str, Any]] = json.loads(answer)["dependencies"]
     except (KeyError, TypeError, ValueError):
@@ -41,29 +41,8 @@ def judged(answer: str, errors: str) -> tuple[int, list[str]]:
     audited = len(packages) - len(skipped)
     lines = [*found, f"{audited} of {len(packages)} packages audited, {len(found)} vulnerabilities"]
     if skipped or not packages:
-        lines.append(f"not audited: {len(skipped)} packages, first {skipped[0] if skipped else 'none is locked'}")
-    if found:
-        return FOUND, lines
-    return (NOT_CHECKED if skipped or not packages else CLEAN), lines
-
-
-def _run(words: Iterable[str]) -> tuple[str, str]:
-    done = subprocess.run([*words], capture_output=True, text=True, check=False)
-    return done.stdout, done.stderr
-
-
-def audit(lock: Path = LOCK, run: Runs = _run) -> tuple[int, list[str]]:
-    """Audit each package of a lock file, with the versions and hashes that it has."""
-    words = (
-        "--requirement",
-        str(lock),
-        "--require-hashes",
-        "--disable-pip",
-        "--format",
-        "json",
-        "--progress-spinner=off",
-    )
-    return judged(*run((sys.executable, "-m", "pip_audit", *words)))
+        lines.append(f"not audited: {len(skipped)} packages, first {[*skipped, 'none is locked'][0]}")
+    return FOUND if found else NOT_CHECKED if skipped or not packages else CLEAN, lines
 
 
 if __name__ == "__main__":

@@ -48,7 +48,7 @@ def _build(kind: str, source: Path, to: Path, time: int) -> None:
     # Packages to build with come from the environment: a lock has them, an index of the day has others.
     words = (sys.executable, "-m", "build", "--no-isolation", kind, "--outdir", str(to), str(source))
     environment = os.environ | {"SOURCE_DATE_EPOCH": str(time)}
-    done = subprocess.run(words, capture_output=True, text=True, check=False, env=environment)
+    done = subprocess.run(words, capture_output=True, text=True, check=False, env=environment, umask=0o022)
     if done.returncode:
         raise SystemExit(f"{' '.join(words)}: {done.returncode}\n{done.stdout}{done.stderr}")
 
@@ -66,11 +66,7 @@ def build(source: Path, to: Path) -> list[Path]:
         with tarfile.open(archive) as files:
             files.extractall(unpacked, filter="data")
         (inside,) = unpacked.iterdir()
-        before = os.umask(0o022)
-        try:
-            _build("--wheel", inside, to, time)
-        finally:
-            os.umask(before)
+        _build("--wheel", inside, to, time)
     return [archive, *to.glob("*.whl")]
 
 

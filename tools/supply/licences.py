@@ -10,9 +10,9 @@ import json
 import sys
 from collections.abc import Iterator
 from configparser import ConfigParser
-from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
+from typing import NamedTuple
 
 from packaging.requirements import Requirement
 from packaging.utils import NormalizedName, canonicalize_name
@@ -35,12 +35,8 @@ mlsub records has them already. Packages that only developers install are not li
 """
 
 
-@dataclass(frozen=True)
-class Script:
-    """A script that is part of this repository: its file, the file with its licence, and what of npm it is made of.
-
-    ``libraries`` are names, versions and licences.
-    """
+class Script(NamedTuple):
+    """A script of this repository: its file, the one with its licence, and names, versions and licences from npm."""
 
     file: str
     text: str
@@ -49,12 +45,11 @@ class Script:
 
 _STATIC, _ASSETS = "mlsub/commands/site/static", "docs/assets"
 _OF_SITE = f"{_STATIC}/libraries.LICENSE.txt"
+_PARQUET = (("hyparquet-writer", "0.17.0", "MIT"), ("hyparquet", "1.31.5", "MIT"))
 SCRIPTS = (
     Script(f"{_STATIC}/d3.min.js", _OF_SITE, (("d3", "7.9.0", "ISC"),)),
     Script(f"{_STATIC}/plot.umd.min.js", _OF_SITE, (("@observablehq/plot", "0.6.17", "ISC"),)),
-    Script(
-        f"{_STATIC}/parquet.min.js", _OF_SITE, (("hyparquet-writer", "0.17.0", "MIT"), ("hyparquet", "1.31.5", "MIT"))
-    ),
+    Script(f"{_STATIC}/parquet.min.js", _OF_SITE, _PARQUET),
     Script(f"{_ASSETS}/iframe-worker.js", f"{_ASSETS}/iframe-worker.LICENSE.txt", (("iframe-worker", "1.0.4", "MIT"),)),
 )
 
@@ -64,34 +59,26 @@ def declared() -> dict[NormalizedName, str]:
     config = ConfigParser()
     config.read(REPOSITORY / "setup.cfg")
     found: dict[NormalizedName, list[str]] = {}
-    places = [("mlsub", config["options"]["install_requires"])]
-    places += [(extra, config["options.extras_require"][extra]) for extra in EXTRAS]
-    for name, lines in places:
+    places = {"mlsub": config["options"]["install_requires"]}
+    places |= {extra: config["options.extras_require"][extra] for extra in EXTRAS}
+    for name, lines in places.items():
         for line in filter(None, lines.splitlines()):
             found.setdefault(canonicalize_name(Requirement(line).name), []).append(name)
     return {name: ", ".join(askers) for name, askers in found.items()}
 
 
-def needed_by(name: str) -> Iterator[NormalizedName]:
-    """What an installed package needs on this machine, without extras."""
-    for line in requires(name) or ():
-        requirement = Requirement(line)
-        if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
-            yield canonicalize_name(requirement.name)
-
-
 def closure() -> dict[NormalizedName, str]:
-    """Every package that mlsub runs with here, and who asks for it.
+    """Every package that mlsub runs with on this machine, without extras of others, and who asks for it.
 
     Raises:
         PackageNotFoundError: one is not installed.
     """
     found = declared()
     waiting = sorted(found)
-    while waiting:
-        asker = waiting.pop(0)
-        for name in needed_by(asker):
-            if name not in found:
+    for asker in waiting:
+        for requirement in map(Requirement, requires(asker) or ()):
+            name = canonicalize_name(requirement.name)
+            if name not in found and (requirement.marker is None or requirement.marker.evaluate({"extra": ""})):
                 found[name] = asker
                 waiting.append(name)
     return found
@@ -107,9 +94,7 @@ def listed() -> dict[str, str]:
 def _packages(names: dict[NormalizedName, str]) -> Iterator[str]:
     import piplicenses  # pip-licenses, of the extra supply
 
-    wanted = piplicenses.create_parser().parse_args(
-        ["--from", "mixed", "--with-urls", "--format", "json", "--with-system"]
-    )
+    wanted = piplicenses.create_parser().parse_args(["--from", "mixed", "-u", "-f", "json", "-s"])
     said = {canonicalize_name(row["Name"]): row for row in json.loads(piplicenses.create_output_string(wanted))}
     for name, asker in sorted(names.items()):
         row = said[name]

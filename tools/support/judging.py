@@ -1,8 +1,11 @@
-"""One log judged by the rules of a round."""
+"""One log judged by the rules of a round, and reports compared with the types of all that is in them."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
+
+import msgspec
 
 from mlsub.judge.log import judge_log
 from mlsub.rounds import get_round
@@ -14,3 +17,14 @@ def report_on(
 ) -> LogReport:
     """The report on a log, which it calls by the name of its file unless it is given another ``path``."""
     return judge_log(str(file), path or file.name, get_round(usage, round_name), trace=trace, intervals=intervals)
+
+
+def deep(value: Any) -> Any:
+    """A value with the type of everything in it, such that NaN is equal to NaN."""
+    if isinstance(value, msgspec.Struct):
+        return type(value).__name__, [deep(getattr(value, name)) for name in value.__struct_fields__]
+    if isinstance(value, dict):
+        return "dict", [(deep(key), deep(of)) for key, of in value.items()]
+    if isinstance(value, (list, tuple)):
+        return type(value).__name__, [deep(of) for of in value]
+    return type(value).__name__, repr(value)

@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from mlsub.systems.fields import fields
 
 ORG = "ACME"
@@ -24,62 +26,9 @@ common:
 RUNS = dict.fromkeys(("resnet", "ssd", "maskrcnn", "dlrm", "digits"), 5)
 RUNS |= {"bert": 10, "rnnt": 10, "minigo": 10, "unet3d": 40}
 
-_HYPERPARAMETERS: dict[str, dict[str, Any]] = {
-    "resnet": {
-        "global_batch_size": 3200,
-        "opt_name": "lars",
-        "lars_opt_base_learning_rate": 10.5,
-        "lars_opt_end_learning_rate": 0.0001,
-        "lars_opt_learning_rate_decay_poly_power": 2,
-        "lars_opt_learning_rate_decay_steps": 14000,
-        "lars_epsilon": 0.0,
-        "lars_opt_learning_rate_warmup_epochs": 2,
-        "lars_opt_momentum": 0.9,
-        "lars_opt_weight_decay": 0.0001,
-        "train_samples": 1281167,
-        "eval_samples": 50000,
-    },
-    "bert": {
-        "global_batch_size": 512,
-        "opt_base_learning_rate": 0.002,
-        "opt_epsilon": 1e-06,
-        "opt_learning_rate_training_steps": 8000,
-        "opt_learning_rate_warmup_steps": 100,
-        "num_warmup_steps": 100,
-        "start_warmup_step": 0,
-        "opt_lamb_beta_1": 0.87,
-        "opt_lamb_beta_2": 0.98,
-        "opt_lamb_weight_decay_rate": 0.01,
-        "train_samples": 156725653,
-        "eval_samples": 10000,
-    },
-    "unet3d": {
-        "global_batch_size": 56,
-        "opt_name": "sgd",
-        "opt_base_learning_rate": 1.5,
-        "opt_learning_rate_warmup_epochs": 1000,
-        "opt_learning_rate_decay_boundary_epochs": [],
-        "opt_learning_rate_decay_factor": 1,
-        "opt_weight_decay": 0,
-        "opt_momentum": 0.9,
-        "train_samples": 168,
-        "eval_samples": 42,
-        "oversampling": 0.4,
-        "training_input_shape": [128, 128, 128],
-        "validation_input_shape": [128, 128, 128],
-        "validation_overlap": 0.5,
-    },
-    "digits": {
-        "global_batch_size": 32,
-        "opt_name": "sgd",
-        "opt_base_learning_rate": 0.1,
-        "opt_momentum": 0.9,
-        "opt_weight_decay": 0.0001,
-        "model_hidden_units": 64,
-        "train_samples": 1437,
-        "eval_samples": 360,
-    },
-}
+_HYPERPARAMETERS: dict[str, dict[str, Any]] = yaml.safe_load(
+    Path(__file__).with_name("hyperparameters.yaml").read_text()
+)
 _QUALITY = {"resnet": 0.7595, "bert": 0.7225, "unet3d": 0.9085, "digits": 0.97}
 #: Where the evaluations are that do not reach the target (first, step), and the one that does: where the rules of the
 #: round ask for them, and no faster than the reference. Epochs; for BERT samples.
@@ -276,9 +225,8 @@ class Tree:
     def describe(self, name: str = SYSTEM, **changes: Any) -> None:
         """Change fields of a system description; ``None`` takes a field away."""
         file = self.description(name)
-        content = json.loads(file.read_text()) | changes
-        kept = {field: value for field, value in content.items() if value is not None}
-        file.write_text(json.dumps(kept, indent=2) + "\n")
+        content = {name: value for name, value in (json.loads(file.read_text()) | changes).items() if value is not None}
+        file.write_text(json.dumps(content, indent=2) + "\n")
 
 
 def make_tree(
@@ -321,9 +269,5 @@ def snapshot(folder: Path) -> dict[bytes, tuple[int, int, int]]:
     found = [os.fsencode(folder)]
     for parent, folders, files in os.walk(os.fsencode(folder)):
         found += [os.path.join(parent, name) for name in (*folders, *files)]  # noqa: PTH118  (names that are no text)
-    return {path: _state(path) for path in found}
-
-
-def _state(path: bytes) -> tuple[int, int, int]:
-    stat = os.lstat(path)
-    return stat.st_mode, stat.st_size, stat.st_mtime_ns
+    states = {path: os.lstat(path) for path in found}
+    return {path: (state.st_mode, state.st_size, state.st_mtime_ns) for path, state in states.items()}

@@ -12,13 +12,7 @@ import pytest
 
 
 def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
-    """A folder of the test run that the first worker to ask for it makes; nobody may change it.
-
-    Args:
-        factory: of the worker.
-        name: of the folder.
-        make: fills the new folder.
-    """
+    """A folder of the test run that the first worker to ask for it makes and fills; nobody may change it."""
     base = factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         base = base.parent

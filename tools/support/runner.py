@@ -40,8 +40,7 @@ class Outcome(NamedTuple):
 
     @property
     def document(self) -> dict[str, Any]:
-        document = json.loads(self.stdout)
-        assert isinstance(document, dict)
+        document: dict[str, Any] = json.loads(self.stdout)
         return document
 
     @property
@@ -52,9 +51,7 @@ class Outcome(NamedTuple):
 
     @property
     def official(self) -> str:
-        official = self.report["official"]
-        assert isinstance(official, str)
-        return official
+        return str(self.report["official"])
 
     @property
     def findings(self) -> list[dict[str, Any]]:
@@ -62,9 +59,7 @@ class Outcome(NamedTuple):
 
     @property
     def reports(self) -> list[dict[str, Any]]:
-        reports = self.document["reports"]
-        assert isinstance(reports, list)
-        return reports
+        return list(self.document["reports"])
 
     def errors(self) -> set[str]:
         """The ids of the rules that can reject: official errors."""

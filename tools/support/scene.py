@@ -124,26 +124,11 @@ def ctrl_c() -> None:
 
 
 def watched(
-    paths: Sequence[Path | str],
-    script: Sequence[Step] = (),
-    *,
-    settings: dict[str, Any] | None = None,
-    clock: FakeClock | None = None,
-    standard_input: int = 0,
-    width: int = 80,
-    **asked: str,
+    paths: Sequence[Path | str], script: Sequence[Step] = (), *, width: int = 80, **how: Any
 ) -> tuple[int, Kept]:
-    """Watch logs by the rules of v1.0, unless told; the exit status, and what was told."""
+    """Watch logs by the rules of v1.0, unless told (see :func:`watch`); the exit status, and what was told."""
     kept = Kept(width)
-    status = watch(
-        kept,
-        paths,
-        script,
-        settings=settings,
-        clock=clock,
-        standard_input=standard_input,
-        asked={"round": "1.0", **asked},
-    )
+    status = watch(kept, paths, script, **how)
     assert kept.closed
     return status, kept
 
@@ -156,25 +141,23 @@ def watch(
     settings: dict[str, Any] | None = None,
     clock: FakeClock | None = None,
     standard_input: int = 0,
-    asked: dict[str, Any],
+    **asked: Any,
 ) -> int:
     time = clock if clock is not None else FakeClock(script)
-    names = [str(path) for path in paths]
-    return Watch(names, Asked(**asked), time, outlet, standard_input=standard_input, **(settings or {})).run()
+    names, wanted = [str(path) for path in paths], Asked(**{"round": "1.0", **asked})
+    return Watch(names, wanted, time, outlet, standard_input=standard_input, **(settings or {})).run()
 
 
-def text_of(paths: Sequence[Path | str], script: Sequence[Step] = (), **asked: str) -> str:
-    """What a watch writes as text."""
+def text_of(paths: Sequence[Path | str], script: Sequence[Step] = (), *, jsonl: bool = False, **asked: Any) -> str:
+    """What a watch writes as text, or as JSON lines."""
     stream = io.StringIO()
-    watch(Outlet(stream), paths, script, asked={"round": "1.0", **asked})
+    watch(Outlet(stream, jsonl=jsonl), paths, script, **asked)
     return stream.getvalue()
 
 
 def events_of(paths: Sequence[Path | str], script: Sequence[Step] = (), **asked: str) -> list[dict[str, Any]]:
     """What a watch writes as JSON lines, each valid by the published schema."""
-    stream = io.StringIO()
-    watch(Outlet(stream, jsonl=True), paths, script, asked={"round": "1.0", **asked})
-    return read_events(stream.getvalue())
+    return read_events(text_of(paths, script, jsonl=True, **asked))
 
 
 def read_events(text: str) -> list[dict[str, Any]]:

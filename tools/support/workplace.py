@@ -82,19 +82,12 @@ class Workplace:
 
     def pack(self, *, today: date = TODAY, **request: Any) -> Packing:
         """Pack it, written unless told."""
-        return pack(
-            self.manifest(),
-            self.out,
-            Request(**{"today": today, "write": True, "settings": Settings(jobs=1), **request}),
-        )[1]
+        asked = Request(**{"today": today, "write": True, "settings": Settings(jobs=1), **request})
+        return pack(self.manifest(), self.out, asked)[1]
 
     def sources(self) -> dict[str, bytes]:
         """All files but the output."""
-        return {
-            path.relative_to(self.folder).as_posix(): path.read_bytes()
-            for path in sorted(self.folder.rglob("*"))
-            if path.is_file() and "out" not in path.relative_to(self.folder).parts
-        }
+        return {path: content for path, content in files(self.folder).items() if "out" not in path.split("/")}
 
 
 def files(folder: Path) -> dict[str, bytes]:

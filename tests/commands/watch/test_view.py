@@ -62,7 +62,7 @@ def test_findings_stay_above_and_the_verdict_below(tmp_path: Path) -> None:
     bad = [line.replace(b'epsilon", "value": 0.0', b'epsilon", "value": 0.5') for line in lines_of()]
     stream = io.StringIO()
     console = Console(file=stream, width=300, force_terminal=True, color_system=None, highlight=False, markup=False)
-    status = watch(LiveView(console), [file], [append(file, line) for line in bad], asked={"round": "1.0"})
+    status = watch(LiveView(console), [file], [append(file, line) for line in bad])
     assert status == 1
     written = stream.getvalue()
     assert written.count("lars_epsilon has a value that the rules do not allow [key.lars_epsilon.value]; line 16") == 1
@@ -83,5 +83,5 @@ def test_the_cursor_comes_back_whatever_happens(tmp_path: Path) -> None:
         raise RuntimeError
 
     with pytest.raises(RuntimeError):
-        watch(view, [file], [wait, broken], asked={"round": "1.0"})
+        watch(view, [file], [wait, broken])
     assert stream.getvalue().rstrip().endswith("\x1b[?25h")

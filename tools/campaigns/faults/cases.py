@@ -12,26 +12,29 @@ from contextlib import chdir
 from functools import lru_cache, partial
 from pathlib import Path
 
+from mlsub.emit import EmitError
 from tools.campaigns.faults.engine import Case, Judged, State, View, each
+from tools.support.digits import initialise, recorder, train
 from tools.support.make_tree import make_tree
 from tools.support.runner import run
 from tools.support.workplace import Workplace
 
 ONE = ("--jobs", "1")
-Prepare = Callable[[Path], None]
+Prepare = Callable[[Path], object]
 
 
-def _called(*words: str, status: int = 0) -> None:
-    done = run(*words)
-    assert done.status == status, done.stdout + done.stderr
+def _after(words: tuple[str, ...], change: Callable[[], None], *inputs: Prepare) -> Prepare:
+    """Make a call that gives the old state, then change the input, so that the next call gives a new one."""
 
+    def prepare(folder: Path) -> None:
+        for one in inputs or (make_tree,):
+            one(folder)
+        with chdir(folder):
+            done = run(*words)
+            assert done.status == 0, done.stdout + done.stderr
+            change()
 
-def _in(folder: Path, *calls: tuple[str, ...], change: Callable[[], None] = lambda: None) -> None:
-    """Make calls in a folder that give the old state, then change the input, so that the next call gives a new one."""
-    with chdir(folder):
-        for words in calls:
-            _called(*words)
-        change()
+    return prepare
 
 
 def _slower(*trees: str) -> None:
@@ -47,30 +50,21 @@ PACK = ("pack", "submission.yaml", "-o", "out/ACME", *ONE, "--write")
 def _pack(folder: Path) -> None:
     place = Workplace(folder)
     place.add_code()
-    _in(folder, PACK)
+    _after(PACK, lambda: None, lambda _: None)(folder)
     place.entry(runs=place.content["entries"][0]["runs"][::-1])
-
-
-def _scaffold(folder: Path) -> None:
-    Workplace(folder)
 
 
 MERGE = ("merge", "a/v1.0/ACME", "b/v1.0/ACME", "-o", "merged/ACME", *ONE, "--write", "--force")
 
 
-def _merge(folder: Path) -> None:
+def _two(folder: Path) -> None:
     for name in ("a", "b"):
         make_tree(folder / name)
-    _in(folder, MERGE, change=partial(_slower, "a/v1.0", "b/v1.0"))
 
 
 SEAL = ("seal", "v1.0/ACME", "-o", "ACME.tar.gz", "--no-encryption", "--force")
 SEALED = ("ACME.tar.gz", "ACME.tar.gz.*")
-
-
-def _seal(folder: Path) -> None:
-    make_tree(folder)
-    _in(folder, SEAL, change=_slower)
+_seal = _after(SEAL, _slower)
 
 
 def _sealed(found: View, old: View, new: View) -> Judged:
@@ -89,15 +83,9 @@ def _sealed(found: View, old: View, new: View) -> Judged:
 
 
 def _without_time(path: str, content: bytes) -> bytes:
-    return (
-        re.sub(rb"(?m)^sealed: .*$|^sealed .*\d\d:\d\d.*$", b"", content)
-        if path.removesuffix(".~1~").endswith(".receipt.txt")
-        else content
-    )
-
-
-def _unseal(folder: Path) -> None:
-    _seal(folder)
+    if not path.removesuffix(".~1~").endswith(".receipt.txt"):
+        return content
+    return re.sub(rb"(?m)^sealed: .*$|^sealed .*\d\d:\d\d.*$", b"", content)
 
 
 def _bad_names(folder: Path) -> None:
@@ -113,17 +101,12 @@ def _bad_names(folder: Path) -> None:
 
 def _fixed(found: View, old: View, new: View) -> Judged:
     """Each file is there once, under its old or new name, with its old or new content."""
-
-    def by_new_name(view: View) -> View:
-        names = {path: path.replace("ResNet50", "resnet").replace("Result-4.log", "result_4.txt") for path in view}
-        names = {path: name.replace("RACK1", "rack1") for path, name in names.items()}
-        assert len(set(names.values())) == len(names), "a file is there twice"
-        return {name: view[path] for path, name in names.items()}
-
-    try:
-        judged = each(by_new_name(found), by_new_name(old), by_new_name(new))
-    except AssertionError as error:
-        return (State.BROKEN, str(error))
+    names = {"ResNet50": "resnet", "Result-4.log": "result_4.txt", "RACK1": "rack1"}
+    pattern = re.compile("|".join(names))
+    views = [{pattern.sub(lambda name: names[name[0]], at): view[at] for at in view} for view in (found, old, new)]
+    if len(views[0]) < len(found):
+        return (State.BROKEN, "a file is there twice")
+    judged = each(*views)
     state = next((state for state, view in ((State.NEW, new), (State.OLD, old)) if found == view), State.BETWEEN)
     return judged if judged[0] is State.BROKEN else (state, "")
 
@@ -151,16 +134,6 @@ BUILD = ("db", "build", "v1.0", "-o", "results.duckdb", *ONE)
 TABLES = (*BUILD, "--parquet", "tables")
 
 
-def _build(folder: Path) -> None:
-    make_tree(folder)
-    _in(folder, BUILD, change=_slower)
-
-
-def _tables(folder: Path) -> None:
-    make_tree(folder)
-    _in(folder, TABLES, change=_slower)
-
-
 @lru_cache(maxsize=64)
 def _rows(path: str, content: bytes) -> bytes:
     """All rows of a database; two that hold the same are not the same bytes."""
@@ -183,13 +156,6 @@ def _rows(path: str, content: bytes) -> bytes:
 
 
 SITE = ("site", "v1.0", "-o", "site", *ONE, "--force")
-
-
-def _site(folder: Path) -> None:
-    make_tree(folder)
-    _in(folder, SITE, change=_slower)
-
-
 BASELINE = ("check", "v1.0", "--baseline", "known.json", "--write-baseline", "--force", *ONE)
 
 
@@ -207,21 +173,6 @@ INIT = (
 )
 
 
-def _over(name: str, *inputs: Prepare) -> Prepare:
-    """A file that somebody wrote, in the place of the one that comes."""
-
-    def prepare(folder: Path) -> None:
-        for one in inputs:
-            one(folder)
-        (folder / name).write_text("written by hand, and the only copy\n")
-
-    return prepare
-
-
-def _tree(folder: Path) -> None:
-    make_tree(folder)
-
-
 def _reference(folder: Path) -> None:
     reference = make_tree(folder / "made", org="Reference", benchmarks=())
     reference.add_entry(runs=10)
@@ -230,22 +181,16 @@ def _reference(folder: Path) -> None:
 
 
 def _record() -> None:
-    from mlsub.emit import EmitError
-    from tools.support.digits import initialise, recorder, train
-
     try:
         with recorder(Path("result_0.txt"), overwrite=True) as rec:
             initialise(rec, seed=7)
             train(rec)
     except EmitError as error:
-        print(error, file=sys.stderr)
-        sys.exit(2)
+        sys.exit(print(error, file=sys.stderr) or 2)
 
 
 def _recorded(folder: Path) -> None:
     """An earlier run, of another seed."""
-    from tools.support.digits import initialise, recorder, train
-
     with recorder(folder / "result_0.txt") as rec:
         initialise(rec, seed=6)
         train(rec, (0.97,))
@@ -275,49 +220,42 @@ def _times(path: str, content: bytes) -> bytes:
     return re.sub(rb'"(time_ms|lineno)": \d+', b'"time_ms": 0', content)
 
 
+def _new_file(name: str, file: str, words: tuple[str, ...], *inputs: Prepare) -> Case:
+    """A command that writes a file in the place of one that somebody wrote."""
+
+    def prepare(folder: Path) -> None:
+        for one in inputs:
+            one(folder)
+        (folder / file).write_text("written by hand, and the only copy\n")
+
+    return Case(name, prepare, words, (file,))
+
+
+_BUILT = _after(BUILD, _slower)
+DATABASE = "results.duckdb"
+#: What ``pack --scaffold`` may leave, and ``db build --force``, which keeps the old database where it cannot read what
+#: mlsub has written.
+SETUP, KEPT = ("setup", "out", "out/ACME*", "out/.ACME.mlsub-written"), (f"{DATABASE}.~1~",)
+NEW = ("system", "new", "--from", "ipu-pod64", "-o", "pod64.json", "--force")
+RCP = ("rcp", "build", "reference", "-o", "rcps_resnet.json", "--round", "1.0", "--force", *ONE)
 CASES = (
     Case("emit", _recorded, (), ("result_0.txt",), _log, work=_record, normal=_times),
     Case("pack", _pack, PACK, ("out/ACME", "out/ACME/*")),
-    Case(
-        "pack --scaffold",
-        _scaffold,
-        (*PACK, "--scaffold"),
-        ("setup/*",),
-        each,
-        beside=("setup", "out", "out/ACME*", "out/.ACME.mlsub-written"),
-    ),
-    Case("merge", _merge, MERGE, ("merged/ACME", "merged/ACME/*")),
+    Case("pack --scaffold", Workplace, (*PACK, "--scaffold"), ("setup/*",), each, beside=SETUP),
+    Case("merge", _after(MERGE, partial(_slower, "a/v1.0", "b/v1.0"), _two), MERGE, ("merged/ACME", "merged/ACME/*")),
     Case("seal", _seal, SEAL, SEALED, _sealed, normal=_without_time),
-    Case("unseal", _unseal, ("unseal", "ACME.tar.gz", "-o", "opened"), ("opened", "opened/*"), statuses=(0, 2)),
+    Case("unseal", _seal, ("unseal", "ACME.tar.gz", "-o", "opened"), ("opened", "opened/*"), statuses=(0, 2)),
     Case("fix", _bad_names, ("fix", "v1.1/ACME", "--write"), ("v1.1/*.txt", "v1.1/*.log", "v1.1/*.json"), _fixed),
     Case("redact", _private, ("redact", "logs", "--write"), ("logs/*",), each, normal=_unnumbered, statuses=(0, 1)),
     Case("redact -o", _private, ("redact", "logs", "-o", "copies"), ("copies", "copies/*"), statuses=(0, 2)),
     Case("score --write-scaling", _fast, ("score", "v4.0", "--write-scaling", *ONE), ("*/scaling.json",), each),
-    Case("db build", _build, BUILD, ("results.duckdb",), normal=_rows),
-    Case(
-        "db build --force",
-        _build,
-        (*BUILD, "--force"),
-        ("results.duckdb",),
-        normal=_rows,
-        # Where the record of what mlsub has written cannot be read, the old one is kept.
-        beside=("results.duckdb.~1~",),
-    ),
-    Case("db build --parquet", _tables, TABLES, ("tables", "tables/*"), normal=_rows),
-    Case("site", _site, SITE, ("site", "site/*")),
+    Case("db build", _BUILT, BUILD, (DATABASE,), normal=_rows),
+    Case("db build --force", _BUILT, (*BUILD, "--force"), (DATABASE,), normal=_rows, beside=KEPT),
+    Case("db build --parquet", _after(TABLES, _slower), TABLES, ("tables", "tables/*"), normal=_rows),
+    Case("site", _after(SITE, _slower), SITE, ("site", "site/*")),
     Case("baseline", _baseline, BASELINE, ("known.json",), statuses=(0, 1)),
-    Case("score -o", _over("table.csv", _tree), ("score", "v1.0", "-o", "table.csv", "--force", *ONE), ("table.csv",)),
-    Case("init", _over("new.yaml"), INIT, ("new.yaml",)),
-    Case(
-        "system new",
-        _over("pod64.json"),
-        ("system", "new", "--from", "ipu-pod64", "-o", "pod64.json", "--force"),
-        ("pod64.json",),
-    ),
-    Case(
-        "rcp build",
-        _over("rcps_resnet.json", _reference),
-        ("rcp", "build", "reference", "-o", "rcps_resnet.json", "--round", "1.0", "--force", *ONE),
-        ("rcps_resnet.json",),
-    ),
+    _new_file("score -o", "table.csv", ("score", "v1.0", "-o", "table.csv", "--force", *ONE), make_tree),
+    _new_file("init", "new.yaml", INIT),
+    _new_file("system new", "pod64.json", NEW),
+    _new_file("rcp build", "rcps_resnet.json", RCP, _reference),
 )

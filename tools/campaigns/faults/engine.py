@@ -1,5 +1,8 @@
 """A command in forks of this process, with a fault at one of the calls that change files below a folder."""
 
+# Audit events have paths of each type, so pathlib is not for them.
+# ruff: noqa: PTH100, PTH115, PTH118
+
 from __future__ import annotations
 
 import errno
@@ -11,7 +14,7 @@ import sys
 import tempfile
 import traceback
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import chdir
 from enum import StrEnum
 from fnmatch import fnmatch
@@ -26,12 +29,15 @@ import mlsub.workspace
 #: The content of a file, ``link:WHERE`` of a link, None of a folder, by the path below the folder of the case.
 View = Mapping[str, bytes | None]
 SCRATCH = "tmp"
-#: Audit events of calls that change files, and the place of the path among their arguments.
-_CHANGES = {
-    **dict.fromkeys(("os.chmod", "os.link", "os.mkdir", "os.remove", "os.rename", "os.rmdir", "os.symlink"), 0),
-    **dict.fromkeys(("os.truncate", "os.utime"), 0),
+#: Audit events of changes to files: which of their arguments are paths, and which the open folders these start from.
+_CHANGES: dict[str, tuple[tuple[int, int | None], ...]] = {
+    **dict.fromkeys(("os.chmod", "os.mkdir"), ((0, 2),)),
+    **dict.fromkeys(("os.chown", "os.utime"), ((0, 3),)),
+    **dict.fromkeys(("os.remove", "os.rmdir"), ((0, 1),)),
+    **dict.fromkeys(("open", "os.removexattr", "os.setxattr", "os.truncate"), ((0, None),)),
+    **{"os.link": ((1, 3),), "os.rename": ((0, 2), (1, 3)), "os.symlink": ((1, 2),)},
 }
-_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
+_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
 class State(StrEnum):
@@ -78,7 +84,7 @@ class Case(NamedTuple):
     """
 
     name: str
-    prepare: Callable[[Path], None]
+    prepare: Callable[[Path], object]
     words: tuple[str, ...]
     kept: tuple[str, ...]
     judge: Judge = whole
@@ -110,12 +116,7 @@ class Ended(NamedTuple):
 
 
 class Place:
-    """A case that is prepared: each try begins with a copy of the old state.
-
-    Args:
-        case: the case.
-        base: an empty folder.
-    """
+    """A case that is prepared in an empty folder: each try begins with a copy of the old state."""
 
     def __init__(self, case: Case, base: Path) -> None:
         self.case, self.folder, self._template = case, (base / "work").resolve(), base / "template"
@@ -137,8 +138,7 @@ class Place:
             shutil.copytree(self._template, self.folder, symlinks=True)
         calls = self._said.with_suffix(".calls")
         calls.unlink(missing_ok=True)
-        process = os.fork()
-        if process == 0:
+        if (process := os.fork()) == 0:
             self._child(fault, calls)
         status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
         made = tuple(calls.read_text().splitlines()) if calls.is_file() else ()
@@ -150,14 +150,16 @@ class Place:
             sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115
             sys.stderr = self._said.open("w", errors="backslashreplace")
             os.chdir(self.folder)
-            tempfile.tempdir = os.path.abspath(SCRATCH)  # noqa: PTH100
+            tempfile.tempdir = os.path.abspath(SCRATCH)
             os.environ |= {"TMPDIR": tempfile.tempdir, "NO_COLOR": "1", "XDG_CACHE_HOME": os.devnull}
             made = _watch(str(self.folder), fault)
             if fault.size >= 0:
                 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
                 resource.setrlimit(resource.RLIMIT_FSIZE, (fault.size, resource.RLIM_INFINITY))
             try:
-                status = self._call()
+                sys.argv = ["mlsub", *self.case.words]
+                (self.case.work or mlsub.cli.main)()
+                status = 0
             except SystemExit as error:
                 status = error.code if isinstance(error.code, int) else 1
             resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
@@ -169,20 +171,11 @@ class Place:
             sys.stderr.flush()
             os._exit(status)
 
-    def _call(self) -> int:
-        if self.case.work is not None:
-            self.case.work()
-            return 0
-        sys.argv = ["mlsub", *self.case.words]
-        mlsub.cli.main()
-        return 0
-
     def _view(self, folder: Path) -> View:
         """Return what a user keeps of all there is; what differs from run to run is left out."""
-        kept = {
-            path: has for path, has in _files(folder).items() if ".mlsub-" not in path and matches(path, self.case.kept)
-        }
-        return {path: has if has is None else self.case.normal(path, has) for path, has in kept.items()}
+        found = {path: has for path, has in _files(folder).items() if ".mlsub-" not in path}
+        found = {path: has for path, has in found.items() if matches(path, self.case.kept)}
+        return {path: has if has is None else self.case.normal(path, has) for path, has in found.items()}
 
     def try_fault(self, fault: Fault) -> None:
         """Run the command with a fault, look at what it leaves, and run it again, which must end well."""
@@ -198,20 +191,27 @@ class Place:
             self._fail(fault, f"it ended with 0, and the state is {state}: {why}")
         ended = self.run(Fault(), fresh=False)
         state, why = self._judged()
-        left = [path for path in {*_files(self.folder)} - self._paths if self._is_leftover(path)]
+        known = (*self.case.beside, *self.case.kept, "*/__pycache__*", "*.mlsub-*")
+        left = [path for path in {*_files(self.folder)} - self._paths if not matches(path, known)]
         if ended.status not in self.case.statuses or _disorderly(ended) or state is not State.NEW or left:
             self._fail(fault, f"the next call ends with {ended.status}, {state} {why} {left}: {ended.err[-300:]}")
 
     def _judged(self) -> Judged:
         return self.case.judge(self._view(self.folder), self.old, self.new)
 
-    def _is_leftover(self, path: str) -> bool:
-        if matches(path, (*self.case.beside, "*/__pycache__*")):
-            return False
-        return ".mlsub-" not in path and not matches(path, self.case.kept)
-
     def _fail(self, fault: Fault, why: str) -> None:
         self.broken.append(f"{self.case.name}, {fault}: {why}")
+
+
+def changed_by(event: str, arguments: tuple[Any, ...]) -> Iterator[str]:
+    """The paths that a call changes which the interpreter reports (``sys.addaudithook``)."""
+    if event == "open" and not (isinstance(arguments[2], int) and arguments[2] & _WRITING):
+        return
+    for place, folder in _CHANGES.get(event, ()):
+        if not isinstance(arguments[place], int):  # an open file, whose path was reported when it was opened
+            start = -1 if folder is None else arguments[folder]
+            above = "" if start < 0 else os.readlink(f"/proc/self/fd/{start}")
+            yield os.path.abspath(os.path.join(above, os.fsdecode(arguments[place])))
 
 
 def _watch(root: str, fault: Fault) -> list[str]:
@@ -219,21 +219,21 @@ def _watch(root: str, fault: Fault) -> list[str]:
     made: list[str] = []
     sync = os.fsync
 
-    def met(what: str) -> None:
-        made.append(what)
+    def met(what: str, path: str) -> None:
+        made.append(f"{what} {os.path.relpath(path, root)}")
         if len(made) - 1 == fault.at and fault.kill:
             os.kill(os.getpid(), fault.kill)
         if fault.error and len(made) - 1 >= fault.at:
             raise OSError(fault.error, os.strerror(fault.error))
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
-        if event in _CHANGES or (event == "open" and isinstance(arguments[2], int) and arguments[2] & _WRITING):
-            path = arguments[0]
-            if isinstance(path, str | bytes) and os.path.abspath(os.fsdecode(path)).startswith(root):  # noqa: PTH100
-                met(f"{event} {os.path.relpath(os.fsdecode(path), root)}")
+        for path in changed_by(event, arguments):
+            if path.startswith(root):
+                met(event, path)
+                break
 
     def synced(fd: Any) -> None:
-        met(f"fsync {os.path.relpath(os.readlink(f'/proc/self/fd/{fd}'), root)}")  # noqa: PTH115
+        met("fsync", os.readlink(f"/proc/self/fd/{fd}"))
         sync(fd)
 
     os.fsync = synced
@@ -259,10 +259,9 @@ def _files(folder: Path) -> dict[str, bytes | None]:
     for path in folder.rglob("*"):
         key = path.relative_to(folder).as_posix()
         if key.partition("/")[0] != SCRATCH:
-            link = path.is_symlink()
-            found[key] = (
-                b"link:" + os.fsencode(path.readlink()) if link else None if path.is_dir() else path.read_bytes()
-            )
+            found[key] = b"link:" + os.fsencode(path.readlink()) if path.is_symlink() else None
+            if path.is_file() and not path.is_symlink():
+                found[key] = path.read_bytes()
     return found
 
 

@@ -91,15 +91,9 @@ def _attack(harness: Harness, seconds: float, number: int) -> int:
                 faulthandler.cancel_dump_traceback_later()
 
     failed: list[bytes] = []
-    database = DirectoryBasedExampleDatabase(BUILD / "examples")
-    bounds = settings(
-        max_examples=2_000,
-        database=database,
-        deadline=None,
-        report_multiple_bugs=False,
-        phases=[Phase.reuse, Phase.generate, Phase.shrink],
-        suppress_health_check=list(HealthCheck),
-    )
+    phases, database = (Phase.reuse, Phase.generate, Phase.shrink), DirectoryBasedExampleDatabase(BUILD / "examples")
+    bounds = settings(max_examples=2_000, database=database, deadline=None, report_multiple_bugs=False, phases=phases)
+    bounds = settings(bounds, suppress_health_check=list(HealthCheck))
     try:
         for file in kept(harness):
             run(file.read_bytes())

@@ -38,11 +38,10 @@ from mlsub.submission.params import FILE as FLAGS
 from mlsub.submission.params import read_flags
 from mlsub.systems.capture import read_capture
 from mlsub.systems.description import read_description
-from tools.campaigns.fuzz.engine import BrokenError, Harness, scratch
+from tools.campaigns.fuzz.engine import BrokenError, Harness, scratch, words
 from tools.support.make_tree import make_description
+from tools.support.runner import REPOSITORY
 
-REPOSITORY = Path(__file__).parents[3]
-SUBMISSIONS = REPOSITORY / "submissions"
 #: Characters of a line of an error or a finding, and lines of an error.
 _LONGEST_LINE, _MOST_LINES = 3_000, 101
 #: Brackets of a document that comes near the limit of Python's recursion, where the depth of the caller counts.
@@ -58,13 +57,10 @@ def _reader(name: str, use: Callable[[Path], object]) -> Callable[[bytes], None]
         file.write_bytes(data)
         try:
             use(file)
-        except FileProblemsError as error:
-            lines = _lines(data)
-            for problem in error.problems:
-                if not problem.message or not 1 <= (problem.line or 1) <= lines:
-                    raise BrokenError(f"{problem} of a file of {lines} lines") from error
-            _printable(error.lines)
         except MlsubError as error:
+            for problem in error.problems if isinstance(error, FileProblemsError) else ():
+                if not problem.message or not 1 <= (problem.line or 1) <= _lines(data):
+                    raise BrokenError(f"{problem} of a file of {_lines(data)} lines") from error
             _printable(error.lines)
 
     return run
@@ -169,13 +165,12 @@ def _formula(file: Path) -> None:
 
 def _quoted(page: str) -> list[bytes]:
     """Return the YAML documents of a page of the docs."""
-    return [
-        text.encode() for text in re.findall(r"```yaml\n(.*?)```", (REPOSITORY / "docs" / page).read_text(), re.DOTALL)
-    ]
+    return re.findall(rb"```yaml\n(.*?)```", (REPOSITORY / "docs" / page).read_bytes(), re.DOTALL)
 
 
 def _files(pattern: str) -> list[bytes]:
-    return [file.read_bytes() for file in sorted(SUBMISSIONS.glob(pattern)) if file.stat().st_size < 8_000]
+    found = (file.read_bytes() for file in sorted((REPOSITORY / "submissions").glob(pattern)))
+    return [content for content in found if len(content) < 8_000]
 
 
 #: Values that fit few places.
@@ -215,22 +210,6 @@ def _damaged(seeds: Callable[[], Iterable[bytes]]) -> Callable[[random.Random], 
     return generate
 
 
-_RECORD = {
-    "Benchmark": "resnet",
-    "BS": 4096,
-    "Hyperparams": {"opt": "lars"},
-    "Epochs to converge": [40, 41, 42, 43, 44] * 2,
-}
-_SETTINGS = b"""round = "5.1"
-ignore = ["seed.", "system.placeholder"]
-[per-path-ignores]
-"a/**" = ["system."]
-[[waivers]]
-rule = "system.placeholder"
-path = "systems/rack1.json"
-reason = "known"
-until = 2030-01-31
-"""
 _MANIFEST = b"""organisation: ACME
 round: "1.0"
 systems:
@@ -240,42 +219,25 @@ entries:
 files:
   - {from: README.md, to: docs/README.md}
 """
-_CAPTURE = b'{"mlsub": "1", "host": "a1", "values": {"cooling": {"value": "TODO", "source": "no tool"}}}'
-_BASELINE = b'{"title": "x", "baseline": 1, "findings": [{"path": "a", "rule": "b", "message": "c", "count": 2}]}'
-_POWER = b':::MLLOG {"time_ms": 1, "key": "power_reading", "value": 250, "metadata": {}}\n'
-_FORMULAS = (
-    b"ceil(1_200_000 * 1152 / global_batch_size) - 8000",
-    b"a if 1 < b <= 2e3 else 'text'",
-    b"not (a % 2) ** b",
-)
-#: Of each kind: the name of its file, what reads it, and documents to begin with.
+#: Of each kind: the name of its file, what reads it, and documents to begin with where ``corpus`` has none.
 _KINDS: dict[str, tuple[str, Callable[[Path], object], Callable[[], Iterable[bytes]]]] = {
     "yaml": ("a.yaml", lambda file: read_tree(file, kind="documents", top="keys"), lambda: _quoted("claims.md")),
     "manifest": ("a.yaml", lambda file: read_manifest(file, {}), lambda: (_MANIFEST, *_files("*/submission.yaml"))),
     "claims": ("a.yaml", read_claims, lambda: _quoted("claims.md")),
     "rehearsal": ("a.yaml", read_rehearsal, lambda: _files("*/training.yaml")),
     "overlay": ("a.yaml", check_overlay, lambda: _quoted("overlay.md")),
-    "config": ("mlsub.toml", load, lambda: (_SETTINGS,)),
-    "pairs": ("a.json", lambda file: read_pairs(file, kind="files", top="keys"), lambda: (b'{"a": 1,\n "b": [NaN]}',)),
-    "baseline": ("a.json", read_baseline, lambda: (_BASELINE,)),
-    "capture": ("a.json", read_capture, lambda: (_CAPTURE,)),
-    "reference-points": ("a.json", _reference, lambda: (json.dumps({"a": _RECORD}).encode(),)),
-    "scaling": (FILE, _scaling, lambda: (b'{"scaling_factor": 1.023}', b"[1.5]")),
-    "checker-params": (FLAGS, _flags, lambda: (b"rcp-bypass", b"seed-checker-bypass\nrcp_bert_train_samples\n")),
+    "config": ("mlsub.toml", load, tuple),
+    "pairs": ("a.json", lambda file: read_pairs(file, kind="files", top="keys"), tuple),
+    "baseline": ("a.json", read_baseline, tuple),
+    "capture": ("a.json", read_capture, tuple),
+    "reference-points": ("a.json", _reference, tuple),
+    "scaling": (FILE, _scaling, tuple),
+    "checker-params": (FLAGS, _flags, tuple),
     "system-description": ("rack1.json", _description, lambda: (json.dumps(make_description(), indent=1).encode(),)),
-    "power": ("a.txt", _power, lambda: (_POWER * 5, _POWER + b"\n====\n" + _POWER)),
-    "formulas": ("a.txt", _formula, lambda: _FORMULAS),
+    "power": ("a.txt", _power, tuple),
+    "formulas": ("a.txt", _formula, tuple),
 }
-_WORDS = (
-    *(b"&a [*a", b"*a", b"<<: ", b"!!python/object/apply:os.system [x]", b"? ", b"\n  ", b"\t", b"- " * 102),
-    b"{a: " * 30,
-    *(b"'''", b'"""', b"[[waivers]]\n", b"nan", b"0x1F", b"1_0", b"2030-01-31", b"a." * 120, b"{a=" * 120, b"${x}"),
-    b"{0..9}",
-    *(b'"BS": ', b'"status": "onprem",', b'"scaling_factor": ', b"rcp-bypass", b'"value": NaN', b"min(", b"**"),
-    b" if ",
-)
-
 HARNESSES = tuple(
-    Harness(kind, _reader(name, use), seeds, _WORDS, _damaged(seeds) if name == "a.yaml" else None, 8_000)
+    Harness(kind, _reader(name, use), seeds, words("documents"), _damaged(seeds) if name == "a.yaml" else None, 8_000)
     for kind, (name, use, seeds) in _KINDS.items()
 )

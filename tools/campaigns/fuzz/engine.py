@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
+import ast
 import random
 import signal
 import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import NoReturn
 
 from hypothesis import strategies as st
 
+#: In memory, where there is such a place.
+SCRATCH = "/dev/shm" if Path("/dev/shm").is_dir() else None
 CORPUS = Path(__file__).with_name("corpus")
-#: Signs and numbers that mean something in the formats that mlsub reads, and text that is none.
-_WORDS = (
-    *(bytes((sign,)) for sign in b"{}[]()<>\"'\n\r\t\0 :,;-+.0/\\#&*!|=%$"),
-    *(b"0", b"-1", b"1e400", b"5e-324", b"NaN", b"-Infinity", b"2147483648", b"9223372036854775808", b"9" * 400),
-    *(b"\xff", b"\xc3", b"\xed\xa0\x80", b"\xef\xbb\xbf", b"\\ud800", b"\\u0000", b"\x1b[2J", b"../", b"/", b"~"),
-    *(b"null", b"true", b"[]", b"{}", b'""', b"2024-02-30T25:61:61Z", b"[" * 600, b'{"a":' * 300),
-    *(sign.encode() for sign in "\u202e\u2028\u0130\u0660\x85\ufeff"),
-)
-#: A place in an input in millionths of its length, bytes that go there, and bytes that come.
-Edit = tuple[int, int, bytes]
+
+
+def words(name: str) -> tuple[bytes, ...]:
+    """Return the words of a dictionary, which is written as AFL and libFuzzer read them."""
+    lines = Path(__file__).with_name("words").joinpath(f"{name}.dict").read_text("ascii").splitlines()
+    return tuple(ast.literal_eval(f"b{line}") for line in lines if line.startswith('"'))
 
 
 class BrokenError(AssertionError):
@@ -34,20 +33,16 @@ class BrokenError(AssertionError):
 class Harness:
     """A surface that reads foreign bytes, and how it is attacked.
 
-    Attributes:
-        name: of the harness and of its folder in ``corpus``.
-        run: reads the bytes as mlsub would, raises :class:`BrokenError` where the answer is wrong, and catches only
-            errors that mlsub documents. It depends on nothing but the bytes.
-        seeds: well-formed inputs.
-        words: parts of well-formed inputs that an edit may put in.
-        generate: draws an input from a grammar; None where edits do as well.
-        longest: bytes of an input at most.
-        seconds: CPU time of an input at most.
+    ``run`` reads the bytes as mlsub would, raises :class:`BrokenError` where the answer is wrong, and catches only
+    errors that mlsub documents. It depends on nothing but the bytes. An input begins as one of the well-formed
+    ``seeds``, as a file of the folder of that name in ``corpus``, or as what ``generate`` draws from a grammar; an edit
+    may put in ``words`` of well-formed inputs. It has at most ``longest`` bytes, and takes at most so many ``seconds``
+    of CPU time.
     """
 
     name: str
     run: Callable[[bytes], None]
-    seeds: Callable[[], Iterable[bytes]]
+    seeds: Callable[[], Iterable[bytes]] = tuple
     words: tuple[bytes, ...] = ()
     generate: Callable[[random.Random], bytes] | None = None
     longest: int = 20_000
@@ -63,31 +58,28 @@ def harnesses() -> dict[str, Harness]:
 
 
 def kept(harness: Harness) -> list[Path]:
-    """Return the files of a harness in the corpus: small inputs of what was once wrong, and rare formats."""
+    """Return the files of a harness in the corpus: seeds, and small inputs of what was once wrong."""
     return sorted((CORPUS / harness.name).glob("*"))
 
 
 def inputs(harness: Harness) -> st.SearchStrategy[bytes]:
     """Return the strategy of a harness: a seed or a generated input, with up to eight edits."""
-    seeds = (*harness.seeds(), *(file.read_bytes() for file in kept(harness)))
-    begin = st.sampled_from(seeds)
-    if harness.generate is not None:
-        generate = harness.generate
+    begin = st.sampled_from((*harness.seeds(), *(file.read_bytes() for file in kept(harness))))
+    if (generate := harness.generate) is not None:
         begin |= st.integers(0, 1 << 32).map(lambda number: generate(random.Random(number)))
-    put = st.binary(max_size=4) | st.sampled_from(_WORDS)
+    put = st.binary(max_size=4) | st.sampled_from(words("common"))
     if harness.words:
         put |= st.sampled_from(harness.words)
     edit = st.tuples(st.integers(0, 10**6), st.sampled_from((0, 0, 1, 1, 4, 16, 64, 10**6)), put)
     return st.tuples(begin, st.lists(edit, max_size=8)).map(lambda drawn: edited(*drawn)[: harness.longest])
 
 
-def edited(data: bytes, edits: Iterable[Edit]) -> bytes:
-    """Return an input with some edits."""
-    content = bytearray(data)
+def edited(data: bytes, edits: Iterable[tuple[int, int, bytes]]) -> bytes:
+    """Return an input with edits: a place in millionths of its length, how many bytes go there, and what comes."""
     for place, gone, put in edits:
-        at = place * len(content) // 10**6
-        content[at : at + gone] = put
-    return bytes(content)
+        at = place * len(data) // 10**6
+        data = data[:at] + put + data[at + gone :]
+    return data
 
 
 def attempt(harness: Harness, data: bytes) -> None:
@@ -109,9 +101,7 @@ def _too_long(*_: object) -> NoReturn:
     raise TimeoutError("the input takes too much CPU time")
 
 
-@cache
-def _scratch() -> tempfile.TemporaryDirectory[str]:
-    return tempfile.TemporaryDirectory(prefix="mlsub-fuzz-", dir="/dev/shm" if Path("/dev/shm").is_dir() else None)
+_scratch = cache(partial(tempfile.TemporaryDirectory, prefix="mlsub-fuzz-", dir=SCRATCH))
 
 
 def scratch(name: str) -> Path:

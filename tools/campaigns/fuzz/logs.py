@@ -7,7 +7,9 @@ import pickle
 import random
 import zlib
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, partial
+from io import BytesIO
+from itertools import cycle
 from typing import Any
 from unittest.mock import patch
 
@@ -15,10 +17,10 @@ from mlsub.findings import Finding
 from mlsub.judge import rules
 from mlsub.judge.log import LogJudge
 from mlsub.log import events
-from mlsub.log.events import Fold, LogReader
+from mlsub.log.events import LogReader
 from mlsub.rounds import get_round
 from mlsub.submission.model import LogReport
-from tools.campaigns.fuzz.engine import BrokenError, Harness, scratch
+from tools.campaigns.fuzz.engine import BrokenError, Harness, scratch, words
 from tools.campaigns.fuzz.packages import orderly
 from tools.oracle.compare import Both, disagrees, known_deviation
 from tools.oracle.generate import ROUNDS, Combination, combinations, compliant_log, line_of_mll, usage_and_round
@@ -26,9 +28,8 @@ from tools.oracle.log import Line, Log, Mutant
 from tools.oracle.oracle import official
 from tools.oracle.random_changes import mutant
 from tools.oracle.random_text import FILE_CHANGES
-from tools.support.judging import report_on
+from tools.support.judging import deep, report_on
 from tools.support.runner import run
-from tools.support.typed import deep
 
 _LONGEST = 24_000
 #: No log leads to more findings, and no text of a finding has more characters.
@@ -37,39 +38,9 @@ _CRASHES = ("review.crashed", "rule.crashed")
 #: Rounds, and the rules by which mlsub alone rejects a log there: see "Where the official tool crashes or skips
 #: something" in docs/deviations.yaml.
 _STRICTER = {"6.1": {"key.opt_sparse_base_learning_rate.value"}}
-_WORDS: tuple[bytes, ...] = (
-    *(b":::MLLOG ", b":::MLL ", b'{"', b'": ', b"1e400", b"\x0b", b"\x85", b"\xa0", b"\xff\xfe"),
-    b"18446744073709551616",
-    *(b'"value"', b'"metadata"', b'"time_ms"', b'"key"', b'"success"', b"submission_benchmark", b"submission_division"),
-    *(b"run_start", b"run_stop", b"eval_accuracy", b"seed", b"global_batch_size", b"epoch_num", b"samples_count"),
-)
-#: What redaction looks for, and a line that gives a secret away, which then is one wherever it stands.
+_WORDS, _PRIVATE = words("logs"), words("private")
+#: A line with it gives it away as a secret, which then is one wherever it stands.
 _SECRET = b"hunter2hunter2"
-_PRIVATE = (
-    *(b"/home/alice", b"/mnt/fsx/users/carol", b"alice", b"MASTER_ADDR=node07", b"node07"),
-    b"SLURM_NODELIST=n[08-10,12]",
-    *(b"n09", b"alice@login1:~/run$ ls", b"login1", b"mail alice@acme.com", b"10.20.30.40:8080"),
-    b"fe80::1ff:fe23:4567:890a",
-    *(b"key AKIA" + b"Q" * 16, b"HF_TOKEN=hf_", b"Authorization: Bearer abcdef.ghijkl"),
-    b"https://bob:hunter22@git.acme.com/x",
-    *(b"-----BEGIN RSA " + b"PRIVATE KEY-----\n", b"-----END RSA " + b"PRIVATE KEY-----\n", b"Ab0+" * 16 + b"\n"),
-    *(
-        b"ssh -p 22 bob@gx11 ls",
-        b"[root@luna18 ~]# ",
-        b"\nluna18:1:2 [0] NCCL INFO eth0:172.16.4.5<0>\n",
-        b"+ whoami\n",
-    ),
-    *(
-        b"curl -u svc:hunter22 ",
-        b"Cookie: sid=",
-        b"C:\\Users\\bob\\x",
-        b"0c:42:a1:5e:77:b2",
-        b"--token ",
-        b"srun -w gx[1-3]",
-    ),
-    *(b"\npassword = " + _SECRET + b"\n", _SECRET, b"<user-1>", b"<secret-7>", b"PATH=/usr/bin:/home/alice", b"\n"),
-    b" ",
-)
 
 
 def _split(data: bytes) -> tuple[str, bytes]:
@@ -132,24 +103,18 @@ def _judge(round_id: str, pieces: Sequence[bytes], besides: bool) -> LogReport:
             into.feed(piece)
         into.close()
 
-    def again(fold: Fold) -> None:
-        feed(LogReader([fold], log_format=round_.log_format))
-
-    judging = LogJudge("bert/result_0.txt", round_, again=again, trace=besides, intervals=besides)
-    feed(judging)
-    return judging.report()
+    read = partial(LogReader, log_format=round_.log_format)
+    judge = LogJudge("bert/result_0.txt", round_, (), lambda fold: feed(read([fold])), trace=besides, intervals=besides)
+    feed(judge)
+    return judge.report()
 
 
 def _cut(log: bytes) -> list[bytes]:
     """Return the log in pieces whose sizes its bytes decide: from single bytes to halves."""
     sizes = ((1,), (2, 3), (7, 1, 64), (100, 1000, 1), (len(log) // 2 + 1,), (_chance(log, 97) + 1, 1))[_chance(log, 6)]
     sizes = (*sizes, len(log) // 12 + 1) if len(log) > 300 else sizes
-    pieces: list[bytes] = []
-    at = 0
-    while at < len(log):
-        pieces.append(log[at : at + sizes[len(pieces) % len(sizes)]])
-        at += len(pieces[-1])
-    return pieces
+    stream = BytesIO(log)
+    return list(iter(partial(lambda turn: stream.read(next(turn)), cycle(sizes)), b""))
 
 
 def _same(one: LogReport, other: LogReport, what: str) -> None:
@@ -252,8 +217,8 @@ def _generate_private(rng: random.Random) -> bytes:
     return b"\n".join((head, *lines))
 
 
-def _drawn(generate: Any, count: int = 12) -> Iterator[bytes]:
-    return (generate(random.Random(number)) for number in range(count))
+def _drawn() -> Iterator[bytes]:
+    return (_generate_private(random.Random(number)) for number in range(12))
 
 
 HARNESSES = (
@@ -261,5 +226,5 @@ HARNESSES = (
     # The official parser takes long for a line with many tokens.
     Harness("logs-official", _compare, _seeds, _WORDS, _generate, _LONGEST, 10.0),
     Harness("logs-fix", _fix, _seeds, (*_WORDS, b" \r", b"\t\n", b"\xef\xbb\xbf"), _generate, _LONGEST),
-    Harness("logs-redact", _redact, lambda: _drawn(_generate_private), _PRIVATE, _generate_private, 8_000),
+    Harness("logs-redact", _redact, _drawn, _PRIVATE, _generate_private, 8_000),
 )

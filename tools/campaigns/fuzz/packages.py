@@ -11,9 +11,8 @@ from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 
-from tools.campaigns.fuzz.engine import BrokenError, Harness, scratch
-from tools.campaigns.fuzz.trees import END, change, lay_out, tree_of
-from tools.campaigns.fuzz.watched import emptied, same_state, state_of, writes_only_in
+from tools.campaigns.fuzz.engine import BrokenError, Harness, scratch, words
+from tools.campaigns.fuzz.trees import END, change, emptied, lay_out, same_state, state_of, tree_of, writes_only_in
 from tools.support.runner import Outcome, answer_schema, run
 
 #: Each input is asked for one of these beside ``check``; {out} is a free name.
@@ -54,22 +53,14 @@ class _Page(HTMLParser):
 
 
 def harmless(shown: str, what: str) -> None:
-    """Nothing that is shown steers a terminal.
-
-    Raises:
-        BrokenError: a character does.
-    """
+    """Raise :class:`BrokenError` where something that is shown steers a terminal."""
     for at, sign in enumerate(shown if not shown.isascii() or not shown.replace("\n", "").isprintable() else ""):
         if sign != "\n" and unicodedata.category(sign) in _STEERING:
             raise BrokenError(f"{what}: {sign!r} in {shown[max(0, at - 60) : at + 60]!r}")
 
 
 def orderly(outcome: Outcome, call: str) -> None:
-    """A command ended with an answer or one line, and nothing in it steers a terminal.
-
-    Raises:
-        BrokenError: it did not.
-    """
+    """Raise :class:`BrokenError` unless a command ended with an answer or one line that steer no terminal."""
     shown = outcome.stdout + outcome.stderr
     if outcome.status not in (0, 1, 2) or re.search(r"^Traceback \(most recent", shown, re.MULTILINE):
         raise BrokenError(f"{call} ends with {outcome.status}: {shown[-2000:]}")
@@ -106,25 +97,7 @@ def _called(call: str, tree: Path) -> Outcome:
     return outcome
 
 
-#: Markup of HTML, Markdown, spreadsheets and CI, characters that steer terminals, and what is no UTF-8.
-_MARKUP = (
-    *(b"<script>alert(1)</script>", b"</script>", b"<!--", b"]]>", b'"><img src=x onerror=alert(1)>'),
-    b"' onmouseover='x",
-    *(b"&lt;b&gt;", b"[a](javascript:b)", b"<https://a.b>", b"| a | b |", b"```\n", b"# a", b"1. a", b"\n\n"),
-    *(b"\n::error file=a::b", b"%0A::warning::x", b"##[error]x", b"=1+1", b"@SUM(A1)", b'","', b"\r\n", b"\x1b[2J"),
-    *(b"\x1b]8;;http://a\x07", b"\xc2\x9b31m", "\u202e\u2066".encode(), "\u200b\ufeff".encode(), "\u2028".encode()),
-    *("漢字".encode(), b"\xfe", b"\xed\xa0\x80", b"word " * 30, b"w" * 90),
-)
-_NAMES = (
-    *b"results systems benchmarks implementations rack1 rack1.json resnet bert strong weak power scaling.json".split(),
-    *b"result_0.txt result_00.txt result_5.txt result_.txt result_\xd9\xa3.txt v1.0 v4.1 training_results_v5.0".split(),
-    *(b".git", b"ACME", b"acme", b"MANIFEST.sha256", b"mlsub.toml", b"n" * 255),
-)
-_VALUES = (
-    *(b"null", b"NaN", b"1e999", b'"' + b"9" * 400 + b'"', b"9" * 400, b"[]", b"{}", b'{"a":' * 90, b"true"),
-    b'"\\ud800"',
-    *(b"../..", b"/dev/zero", b"../rack1", b"."),
-)
+_MARKUP, _NAMES, _VALUES = words("markup"), words("names"), words("values")
 
 
 def _generate(rng: random.Random) -> bytes:

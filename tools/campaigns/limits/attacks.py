@@ -32,47 +32,35 @@ def attacks(pattern: re.Pattern[str] | re.Pattern[bytes]) -> list[tuple[str, str
     """Texts as (beginning, what is repeated, end), each once."""
     text = pattern.pattern if isinstance(pattern.pattern, str) else pattern.pattern.decode("latin-1")
     tree = parser.parse(text, pattern.flags & ~re.UNICODE)
-    found: dict[tuple[str, str, str], None] = {}
     if not any(_repetitions(tree, "")):
         # So much is read from each place of a text, and no more.
         return []
-    leads = dict.fromkeys(_leads(tree))
+    found: list[tuple[str, str, str]] = []
     for lead, body in dict.fromkeys(_repetitions(tree, "")):
         for end in ("", "\0"):
-            found[lead, body, end] = None
-            found["", lead + body, end] = None
-    for lead in itertools.islice(leads, 40):
-        for end in ("", "\0"):
-            found["", lead, end] = None
-    for one in _COMMON:
-        found["", one, "\0"] = None
-    return [(lead, body, end) for lead, body, end in found if body]
+            found += [(lead, body, end), ("", lead + body, end)]
+    for lead in itertools.islice(dict.fromkeys(_leads(tree)), 40):
+        found += [("", lead, ""), ("", lead, "\0")]
+    found += [("", one, "\0") for one in _COMMON]
+    return [attack for attack in dict.fromkeys(found) if attack[1]]
 
 
 def _fitting(allowed: list[Any]) -> list[str]:
     """Characters of a class: one of each of its parts."""
     if allowed and allowed[0][0] is codes.NEGATE:
-        return [one for one in "a0 -\"'.,(<[{\0" if not _within(one, allowed[1:])][:4] or ["a"]
+        return [one for one in "a0 -\"'.,(<[{\0" if not any(_is_in(one, part) for part in allowed[1:])][:4] or ["a"]
     found = []
     for kind, value in allowed:
-        if kind is codes.LITERAL:
-            found.append(chr(value))
-        elif kind is codes.RANGE:
-            found.append(chr(value[0]))
-        else:
-            found.append(_CLASSES.get(value, "a"))
+        code = value if kind is codes.LITERAL else value[0] if kind is codes.RANGE else None
+        found.append(_CLASSES.get(value, "a") if code is None else chr(code))
     return list(dict.fromkeys(found))[:8]
 
 
-def _within(one: str, parts: list[Any]) -> bool:
-    for kind, value in parts:
-        if kind is codes.LITERAL and value == ord(one):
-            return True
-        if kind is codes.RANGE and value[0] <= ord(one) <= value[1]:
-            return True
-        if kind is codes.CATEGORY and _CLASSES.get(value) == one:
-            return True
-    return False
+def _is_in(one: str, part: Any) -> bool:
+    kind, value = part
+    if kind is codes.RANGE:
+        return bool(value[0] <= ord(one) <= value[1])
+    return bool(value == ord(one)) if kind is codes.LITERAL else _CLASSES.get(value) == one
 
 
 def _samples(tree: Any, most: int = 4) -> list[str]:
@@ -87,37 +75,27 @@ def _samples(tree: Any, most: int = 4) -> list[str]:
 def _of_node(kind: Any, value: Any, most: int) -> list[str]:
     if kind is codes.LITERAL:
         return [chr(value)]
-    if kind is codes.NOT_LITERAL:
-        return ["a" if value != ord("a") else "b"]
-    if kind is codes.ANY:
-        return ["a"]
+    if kind in (codes.ANY, codes.NOT_LITERAL):
+        return ["b" if kind is codes.NOT_LITERAL and value == ord("a") else "a"]
     if kind is codes.IN:
         return _fitting(value)[:most]
     if kind in _REPEATS:
-        least, _, body = value
-        inner = _samples(body, most)
-        return [one * max(least, 1) for one in inner] + ([""] if least == 0 else [])
+        return [one * max(value[0], 1) for one in _samples(value[2], most)] + ([""] if value[0] == 0 else [])
     if kind is codes.BRANCH:
         return [text for branch in value[1] for text in _samples(branch, 1)][: most * 2]
-    if kind is codes.SUBPATTERN:
-        return _samples(value[3], most)
-    if kind is codes.ATOMIC_GROUP:
-        return _samples(value, most)
+    if kind in (codes.SUBPATTERN, codes.ATOMIC_GROUP):
+        return _samples(_children(kind, value)[0], most)
     return [""]
 
 
 def _children(kind: Any, value: Any) -> list[Any]:
-    if kind in _REPEATS:
-        return [value[2]]
+    """The expressions within a part."""
     if kind is codes.BRANCH:
         return list(value[1])
-    if kind is codes.SUBPATTERN:
-        return [value[3]]
     if kind is codes.ATOMIC_GROUP:
         return [value]
-    if kind in (codes.ASSERT, codes.ASSERT_NOT):
-        return [value[1]]
-    return []
+    places = {**dict.fromkeys(_REPEATS, 2), codes.SUBPATTERN: 3, codes.ASSERT: 1, codes.ASSERT_NOT: 1}
+    return [value[places[kind]]] if kind in places else []
 
 
 def _repetitions(tree: Any, before: str) -> Iterator[tuple[str, str]]:

@@ -8,7 +8,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
 
-from mlsub.commands.audit import expression
+from mlsub.commands.audit.expression import parse as parse_claim
 from mlsub.commands.audit.wording import number
 from mlsub.commands.fix.run import Plan as FixPlan
 from mlsub.commands.redact.redactor import Redactor
@@ -45,10 +45,14 @@ Ask = Callable[[Path, int], object]
 class Case(NamedTuple):
     """A bound, and who keeps it: what is said beyond it, and a smaller bound where an input of its size is dear."""
 
-    where: str
+    name: str
     ask: Ask
     said: str
     instead: int | None = None
+
+    @property
+    def where(self) -> str:
+        return f"mlsub.{self.name}"
 
 
 def _file(name: str, content: bytes, read: Callable[[Path], object], fill: bytes = b" ") -> Ask:
@@ -93,12 +97,8 @@ def _deep_tree(folder: Path, levels: int) -> object:
 
 
 def _linked(targets: list[str]) -> list[str]:
-    items = (
-        *(Item(f"l{n:03}", ItemKind.LINK, target=target) for n, target in enumerate(targets)),
-        Item("d", ItemKind.FOLDER),
-        Item("d/z"),
-        Item("z"),
-    )
+    links = (Item(f"l{n:03}", ItemKind.LINK, target=target) for n, target in enumerate(targets))
+    items = (*links, Item("d", ItemKind.FOLDER), Item("d/z"), Item("z"))
     return [f"{one.message}: {one.path}" for one in audit_links(Listing(items=items))]
 
 
@@ -118,10 +118,6 @@ def _reference_records(_: Path, count: int) -> object:
     return [one.message for one in check_records({str(n): {} for n in range(count)}) if "records" in one.message]
 
 
-def _groups(_: Path, count: int) -> object:
-    return expand(["{a}" * count])
-
-
 def _yaml(file: Path) -> object:
     return read_tree(file, kind="files", top="a")
 
@@ -138,27 +134,41 @@ def _scaled(folder: Path, factor: int) -> object:
     return _file("scaling.json", b'{"scaling_factor": %d}' % factor, _scaling)(folder, 0)
 
 
-def _flags(folder: Path) -> Iterable[Finding]:
-    return read_flags(folder, "x", get_round("training", "4.0")).findings
+def _flags(file: Path) -> object:
+    return _of(read_flags(file.parent, "x", get_round("training", "4.0")).findings, "larger")
+
+
+def _description(file: Path) -> object:
+    return _of(read_description(file, "x").findings, "larger")
 
 
 def _bracketed(_: Path, levels: int) -> object:
     return parse("(" * (levels - 1) + "1" + ")" * (levels - 1))
 
 
+def _chained(_: Path, hops: int) -> object:
+    return _linked([f"l{n + 1:03}" for n in range(hops - 1)] + ["z"])
+
+
 def _straight(_: Path, parts: int) -> object:
     return _linked(["d/../" * ((parts - 1) // 2) + ("z" if parts % 2 else "d/z")])
+
+
+def _long_name(_: Path, size: int) -> object:
+    return name_problem(("n" * 200 + "/") * 5 + "n" * (size - 1005))
+
+
+def _long_target(_: Path, size: int) -> object:
+    return target_problem("./" * (size // 2 - 1) + "d" * (2 + size % 2))
 
 
 def _replaced(folder: Path, things: int) -> object:
     log = folder / "result_0.txt"
     log.write_text("".join(f"mail user{n}@example{n}.com\n" for n in range(things)))
     redactor = Redactor()
-    failed = redactor.survey([log])
-    items = redactor.items
-    for error in failed.values():
+    for error in redactor.survey([log]).values():
         raise error
-    return items
+    return redactor.items
 
 
 def _repaired(folder: Path, size: int) -> object:
@@ -181,102 +191,51 @@ def _long_path(_: Path, size: int) -> object:
     return _of(audit_layout(Listing(items=(Item("a" * 100 + "/" + "b" * (size - 101)),)), {}, "training"), "longer")
 
 
+_BASELINE = _file("b.json", b'{"findings": []}', read_baseline)
+_MANIFEST = _file("MANIFEST.sha256", b"0" * 64 + b"  T/a\n", read_manifest, b"#")
+_MATCHED = _logs(lambda names: list(_matches(Path(names[0], "*.txt"))))
+_CAPTURE = b'{"mlsub": "1", "host": "x", "values": {}}'
 CASES = (
-    Case("mlsub.io.problems:MAX_BYTES", _file("x.yaml", b"a: 1\n", _yaml), "larger than 4 MiB"),
-    Case("mlsub.io.problems:MAX_DEPTH", _deep_yaml, "nested too deeply"),
-    Case("mlsub.io.read:MAX_TOML_BYTES", _file("x.toml", b"a = 1\n", read_toml, b"\n"), "larger than 256 KiB"),
-    Case(
-        "mlsub.config.baseline:_MAX_BYTES",
-        _file("b.json", b'{"findings": []}', read_baseline),
-        "not a baseline: larger than",
-        1 << 10,
-    ),
-    Case("mlsub.convergence.reference:MAX_BYTES", _file("rcps_resnet.json", b"{}", runs_of), "larger than 16 MiB"),
-    Case("mlsub.convergence.filecheck:MAX_BYTES", _file("rcps_resnet.json", b"{}", _reference), "larger than 16 MiB"),
-    Case("mlsub.convergence.filecheck:_MAX_RECORDS", _reference_records, "more than 1000 are not read"),
-    Case(
-        "mlsub.systems.description:MAX_BYTES",
-        _file("rack1.json", b"{}", lambda file: _of(read_description(file, "x").findings, "larger")),
-        "larger than 4 MiB",
-    ),
-    Case(
-        "mlsub.systems.capture:MAX_BYTES",
-        _file("node1.json", b'{"mlsub": "1", "host": "x", "values": {}}', read_capture),
-        "larger than 1 MiB",
-    ),
-    Case("mlsub.score.scaled:MAX_BYTES", _file("scaling.json", b'{"scaling_factor": 2}', _scaling), "more than 64 KiB"),
-    Case("mlsub.score.scaled:MAX_FACTOR", _scaled, "1001"),
-    Case(
-        "mlsub.submission.params:MAX_BYTES",
-        _file("package_checker_params", b"", lambda file: _of(_flags(file.parent), "larger")),
-        "larger than 64 KiB",
-    ),
-    Case("mlsub.workspace.runs:MAX_RUNS", _logs(lambda names: find_runs(names)), "4 logs are more than the 3", 3),
-    Case("mlsub.log.rewrite:MAX_LOGS", _logs(lambda names: find_logs(names)), "more than 3 logs", 3),
-    Case(
-        "mlsub.packing.runs:MAX_MATCHES",
-        _logs(lambda names: list(_matches(Path(names[0], "*.txt")))),
-        "matches more than 3 files",
-        3,
-    ),
-    Case("mlsub.rules.model:MAX_NAMES", lambda _, count: expand([f"{{1..{count}}}"]), "more than 100000 names"),
-    Case("mlsub.rules.model:_MAX_GROUPS", _groups, "more than 20 groups"),
-    Case(
-        "mlsub.rules.formula:FORMULAS.max_length", lambda _, size: parse("1" + " " * (size - 1)), "1000 are the limit"
-    ),
-    Case("mlsub.rules.formula:FORMULAS.max_depth", _bracketed, "60 levels are the limit"),
-    Case(
-        "mlsub.commands.audit.expression:MAX_LENGTH",
-        lambda _, size: expression.parse("1" + " " * (size - 1)),
-        "2000 are the limit",
-    ),
-    Case("mlsub.commands.audit.wording:MAX_DIGITS", lambda _, size: number("1" * size), "is not a number"),
-    Case("mlsub.submission.listing:MAX_DEPTH", _deep_tree, "folders nested more than 40 deep"),
-    Case(
-        "mlsub.submission.audit:_MAX_HOPS",
-        lambda _, hops: _linked([f"l{n + 1:03}" for n in range(hops - 1)] + ["z"]),
-        "Links are circular",
-    ),
-    Case("mlsub.submission.audit:_MAX_PARTS", _straight, "Links are broken"),
-    Case("mlsub.packing.tree:MAX_MEMBERS", _tree_of, "contains more than 9 files", 9),
-    Case(
-        "mlsub.packing.names:MAX_NAME",
-        lambda _, size: name_problem("T/" + "n" * size),
-        "the name is longer than 255 bytes",
-    ),
-    Case(
-        "mlsub.packing.names:MAX_PATH",
-        lambda _, size: name_problem(("n" * 200 + "/") * 5 + "n" * (size - 1005)),
-        "the path is longer than 1024 bytes",
-    ),
-    Case(
-        "mlsub.packing.names:MAX_PATH",
-        lambda _, size: target_problem("./" * (size // 2 - 1) + "d" * (2 + size % 2)),
-        "longer than 1024 characters",
-    ),
-    Case(
-        "mlsub.packing.names:MAX_DEPTH", lambda _, parts: name_problem("/".join("d" * parts)), "deeper than 64 folders"
-    ),
-    Case("mlsub.packing.archive:_MAX_RECORDS", _records, "unusual size"),
-    Case("mlsub.packing.archive:MAX_SIZE", lambda _, size: _amount(size, packed=1 << 36), "unpacked it is more than"),
-    Case("mlsub.packing.archive:MAX_RATIO", lambda _, ratio: _amount((1 << 30) * ratio), "200 times as large"),
-    Case("mlsub.packing.archive:MAX_MEMBERS", lambda _, count: _amount(0, count - 1), "more than 500000 members"),
-    Case(
-        "mlsub.packing.tree:MAX_MANIFEST",
-        _file("MANIFEST.sha256", b"0" * 64 + b"  T/a\n", read_manifest, b"#"),
-        "is not a manifest: longer than",
-        1 << 10,
-    ),
-    Case("mlsub.packing.forms:MAX_PASSPHRASE", _file("p", b"", read_passphrase, b"p"), "more than 1000 bytes"),
-    Case("mlsub.packing.forms:_MAX_FILE", _file("k", b"", read_identities, b"#"), "too long for what it should hold"),
-    Case("mlsub.commands.redact.redactor:MAX_ITEMS", _replaced, "more than 3 different things", 3),
-    Case("mlsub.commands.fix.run:MAX_LOG", _repaired, "larger than", 1 << 20),
-    Case("mlsub.rules.engine:MAX_STEPS", _gathered, "{'step': 200000"),
-    Case(
-        "mlsub.rules.formula:MAX_EXPONENT", lambda _, exponent: parse(f"2 ** {exponent}").compute({}), "out of bounds"
-    ),
-    Case(
-        "mlsub.rules.formula:MAX_BITS", lambda _, bits: parse("a + 0").compute({"a": 1 << (bits - 1)}), "out of bounds"
-    ),
-    Case("mlsub.submission.audit:MAX_PATH", _long_path, "longer"),
+    Case("io.problems:MAX_BYTES", _file("x.yaml", b"a: 1\n", _yaml), "larger than 4 MiB"),
+    Case("io.problems:MAX_DEPTH", _deep_yaml, "nested too deeply"),
+    Case("io.read:MAX_TOML_BYTES", _file("x.toml", b"a = 1\n", read_toml, b"\n"), "larger than 256 KiB"),
+    Case("config.baseline:_MAX_BYTES", _BASELINE, "not a baseline: larger than", 1 << 10),
+    Case("convergence.reference:MAX_BYTES", _file("rcps_resnet.json", b"{}", runs_of), "larger than 16 MiB"),
+    Case("convergence.filecheck:MAX_BYTES", _file("rcps_resnet.json", b"{}", _reference), "larger than 16 MiB"),
+    Case("convergence.filecheck:_MAX_RECORDS", _reference_records, "more than 1000 are not read"),
+    Case("systems.description:MAX_BYTES", _file("rack1.json", b"{}", _description), "larger than 4 MiB"),
+    Case("systems.capture:MAX_BYTES", _file("node1.json", _CAPTURE, read_capture), "larger than 1 MiB"),
+    Case("score.scaled:MAX_BYTES", _file("scaling.json", b'{"scaling_factor": 2}', _scaling), "more than 64 KiB"),
+    Case("score.scaled:MAX_FACTOR", _scaled, "1001"),
+    Case("submission.params:MAX_BYTES", _file("package_checker_params", b"", _flags), "larger than 64 KiB"),
+    Case("workspace.runs:MAX_RUNS", _logs(lambda names: find_runs(names)), "4 logs are more than the 3", 3),
+    Case("log.rewrite:MAX_LOGS", _logs(lambda names: find_logs(names)), "more than 3 logs", 3),
+    Case("packing.runs:MAX_MATCHES", _MATCHED, "matches more than 3 files", 3),
+    Case("rules.model:MAX_NAMES", lambda _, count: expand([f"{{1..{count}}}"]), "more than 100000 names"),
+    Case("rules.model:_MAX_GROUPS", lambda _, count: expand(["{a}" * count]), "more than 20 groups"),
+    Case("rules.formula:FORMULAS.max_length", lambda _, size: parse("1" + " " * (size - 1)), "1000 are the limit"),
+    Case("rules.formula:FORMULAS.max_depth", _bracketed, "60 levels are the limit"),
+    Case("rules.formula:MAX_EXPONENT", lambda _, exponent: parse(f"2 ** {exponent}").compute({}), "out of bounds"),
+    Case("rules.formula:MAX_BITS", lambda _, bits: parse("a + 0").compute({"a": 1 << (bits - 1)}), "out of bounds"),
+    Case("rules.engine:MAX_STEPS", _gathered, "{'step': 200000"),
+    Case("commands.audit.expression:MAX_LENGTH", lambda _, size: parse_claim("1".ljust(size)), "2000 are the limit"),
+    Case("commands.audit.wording:MAX_DIGITS", lambda _, size: number("1" * size), "is not a number"),
+    Case("submission.listing:MAX_DEPTH", _deep_tree, "folders nested more than 40 deep"),
+    Case("submission.audit:_MAX_HOPS", _chained, "Links are circular"),
+    Case("submission.audit:_MAX_PARTS", _straight, "Links are broken"),
+    Case("submission.audit:MAX_PATH", _long_path, "longer"),
+    Case("packing.tree:MAX_MEMBERS", _tree_of, "contains more than 9 files", 9),
+    Case("packing.tree:MAX_MANIFEST", _MANIFEST, "is not a manifest: longer than", 1 << 10),
+    Case("packing.names:MAX_NAME", lambda _, size: name_problem("T/" + "n" * size), "name is longer than 255 bytes"),
+    Case("packing.names:MAX_PATH", _long_name, "the path is longer than 1024 bytes"),
+    Case("packing.names:MAX_PATH", _long_target, "longer than 1024 characters"),
+    Case("packing.names:MAX_DEPTH", lambda _, parts: name_problem("/".join("d" * parts)), "deeper than 64 folders"),
+    Case("packing.archive:_MAX_RECORDS", _records, "unusual size"),
+    Case("packing.archive:MAX_SIZE", lambda _, size: _amount(size, packed=1 << 36), "unpacked it is more than"),
+    Case("packing.archive:MAX_RATIO", lambda _, ratio: _amount((1 << 30) * ratio), "200 times as large"),
+    Case("packing.archive:MAX_MEMBERS", lambda _, count: _amount(0, count - 1), "more than 500000 members"),
+    Case("packing.forms:MAX_PASSPHRASE", _file("p", b"", read_passphrase, b"p"), "more than 1000 bytes"),
+    Case("packing.forms:_MAX_FILE", _file("k", b"", read_identities, b"#"), "too long for what it should hold"),
+    Case("commands.redact.redactor:MAX_ITEMS", _replaced, "more than 3 different things", 3),
+    Case("commands.fix.run:MAX_LOG", _repaired, "larger than", 1 << 20),
 )

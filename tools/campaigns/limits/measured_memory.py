@@ -9,11 +9,10 @@ import random
 import subprocess
 import sys
 import tracemalloc
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
 from itertools import chain, repeat
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from unittest.mock import patch
 
 import pytest
@@ -29,21 +28,15 @@ from tools.support.records import MIB, RECORD, Chunks, RawRecord, records
 from tools.support.runner import REPOSITORY
 from tools.support.scene import Fed
 
-
-class Peak:
-    """The most memory that Python took for its objects, in bytes."""
-
-    size = 0
+T = TypeVar("T")
 
 
-@contextmanager
-def measured() -> Iterator[Peak]:
-    """Measure while something is done."""
-    peak = Peak()
+def peak_of(work: Callable[[], T]) -> tuple[int, T]:
+    """The most memory that Python took for its objects while something was done, in bytes, and what came of it."""
     tracemalloc.start()
     try:
-        yield peak
-        peak.size = tracemalloc.get_traced_memory()[1]
+        answer = work()
+        return tracemalloc.get_traced_memory()[1], answer
     finally:
         tracemalloc.stop()
 
@@ -52,21 +45,17 @@ def measured() -> Iterator[Peak]:
 def test_a_gigabyte_without_a_line_feed_is_passed_over_in_flat_memory(text: bytes) -> None:
     block = text * MIB
     behind = [b" " + TOKEN + RECORD + b"\n", TOKEN + b"{}"]
-    with measured() as peak:
-        found = records(Chunks(chain([b"first\n"], repeat(block, 1024), behind)))
+    peak, found = peak_of(lambda: records(Chunks(chain([b"first\n"], repeat(block, 1024), behind))))
     assert found == [RawRecord(2, RECORD, False, False), RawRecord(3, b"{}", False, False)]
-    assert peak.size < 64 * MIB
+    assert peak < 64 * MIB
 
 
 def test_a_record_without_end_is_not_held() -> None:
     block = b"9" * MIB
-    with measured() as peak:
-        [found] = records(Chunks(chain([TOKEN + b"["], repeat(block, reader.MAX_RECORD // MIB + 20))))
+    blocks = repeat(block, reader.MAX_RECORD // MIB + 20)
+    peak, [found] = peak_of(lambda: records(Chunks(chain([TOKEN + b"["], blocks))))
     assert found.too_long
-    assert peak.size < 4 * reader.MAX_RECORD
-
-
-# Memory of judging what was read
+    assert peak < 4 * reader.MAX_RECORD
 
 
 def record(key: Any, value: Any = None, **changes: Any) -> bytes:
@@ -103,21 +92,18 @@ class Endless(io.RawIOBase):
 
 def judging_peak(start: bytes, line: Callable[[int], bytes], size: int) -> int:
     """The most memory that judging such a log takes; the bounds are low, so that small logs reach them."""
-    with ExitStack() as stack:
-        for module, name, bound in (
-            (rules, "MAX_HELD", 50),
-            (reader, "CHUNK", 1 << 16),
-            *((run_module, f"MAX_{kind}", 50) for kind in ("EVALUATIONS", "HYPERPARAMETERS")),
-            (run_module, "MAX_SEEDS", 50),
-        ):
-            stack.enter_context(patch.object(module, name, bound))
-        stack.enter_context(patch.object(events, "open_log", lambda path: Endless(start, line, size)))
+    with (
+        patch.object(rules, "MAX_HELD", 50),
+        patch.object(reader, "CHUNK", 1 << 16),
+        patch.multiple(run_module, MAX_EVALUATIONS=50, MAX_HYPERPARAMETERS=50, MAX_SEEDS=50),
+        patch.object(events, "open_log", lambda path: Endless(start, line, size)),
+    ):
         # The collections of Endless are to see what the judge makes, not everything that is loaded.
         gc.collect()
         gc.freeze()
-        with measured() as peak:
-            assert report_on(Path("result_0.txt"), "training", "1.0").run.timeline.last is not None
-        return peak.size
+        peak, report = peak_of(lambda: report_on(Path("result_0.txt"), "training", "1.0"))
+    assert report.run.timeline.last is not None
+    return peak
 
 
 NAMED = record("submission_benchmark", "resnet") + record("submission_division", "closed")
@@ -157,37 +143,28 @@ def test_memory_does_not_grow_with_what_a_hostile_log_says_anew_on_each_line(lin
     assert large < small + MIB // 8
 
 
-# Other readers
-
-
 def test_a_watched_log_without_any_line_end_is_not_held() -> None:
     log = Fed()
     log.feed(b"x" * 1000)
     piece = bytes(4 << 20)
-    with measured() as peak:
-        for _ in range(32):
-            log.feed(piece)
-    assert peak.size < 24 << 20
+    assert peak_of(lambda: [log.feed(piece) for _ in range(32)])[0] < 24 << 20
 
 
 def test_readings_of_power_are_held_for_one_file_at_a_time(tmp_path: Path) -> None:
     """A package of a hundred nodes must not hold the readings of all of them."""
     text = node_log([1000 + n % 7 for n in range(5000)], stop=5000)
 
-    def peak_of(folder: Path, nodes: int) -> int:
+    def peak_for(folder: Path, nodes: int) -> int:
         place = folder / "power" / "result_0"
         place.mkdir(parents=True)
         for node in range(nodes):
             (place / f"node_{node}.txt").write_text(text)
-        with measured() as peak:
-            run = read.read_run(folder / "power", "power", "result_0")
+        peak, run = peak_of(lambda: read.read_run(folder / "power", "power", "result_0"))
         assert len(run.nodes) == nodes
-        return peak.size
+        return peak
 
-    assert peak_of(tmp_path / "many", 20) < 1.5 * peak_of(tmp_path / "one", 1)
+    assert peak_for(tmp_path / "many", 20) < 1.5 * peak_for(tmp_path / "one", 1)
 
-
-# Processes
 
 GIB = 1 << 30
 #: Bytes; Python with the libraries alone has about 25 MiB.
