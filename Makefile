@@ -88,7 +88,7 @@ suite: $(STAMP)
 
 adapters: $(STAMP)
 	$(PIP) -e '.[adapters]'
-	KERAS_BACKEND=torch CUDA_VISIBLE_DEVICES= $(BIN)/python -m pytest -n 2 tests/emit/adapters
+	MLSUB_TESTS=all KERAS_BACKEND=torch CUDA_VISIBLE_DEVICES= $(BIN)/python -m pytest -n 2 tests/emit/adapters
 
 $(NPM)/node_modules/.package-lock.json: $(NPM)/package-lock.json
 	npm ci --prefix $(NPM) --ignore-scripts --no-audit --no-fund --loglevel=error
@@ -97,7 +97,7 @@ $(NPM)/node_modules/.package-lock.json: $(NPM)/package-lock.json
 # Chromium and npm themselves come from the system; .ci/run installs them.
 browser: $(DOCS) $(NPM)/node_modules/.package-lock.json
 	$(EXTRA) '.[browser]'
-	MLSUB_BROWSER=required MLSUB_SCREENSHOTS=$(SCREENSHOTS) $(BIN)/python -m pytest \
+	MLSUB_TESTS=all MLSUB_BROWSER=required MLSUB_SCREENSHOTS=$(SCREENSHOTS) $(BIN)/python -m pytest \
 		$(wildcard tests/commands/site/test_browser*.py) tests/docs/test_browser.py
 
 # What depends on other packages the most, in three minutes of one core; the versions of Python and of the packages differ.
@@ -106,7 +106,7 @@ SMOKE := tests/io tests/log tests/rules tests/present tests/convergence tests/em
 # uv compiles nothing unless asked, and what Python compiles while a test runs may warn, which is an error there.
 IN_OWN = $(EXTRA) '.[supply]' && $(BIN)/uv venv --quiet --clear --python $(1) build/$(2) && \
 	$(BIN)/uv pip install --quiet --python build/$(2) --compile-bytecode $(3) -e '.[$(EXTRAS)]'
-SMOKE_IN = build/$(1)/bin/python -m pytest -n auto --dist worksteal $(SMOKE)
+SMOKE_IN = MLSUB_TESTS=all build/$(1)/bin/python -m pytest -n auto --dist worksteal $(SMOKE)
 
 build/lowest/.installed: $(STAMP)
 	$(call IN_OWN,$(BIN)/python,lowest,--resolution lowest-direct)
