@@ -55,6 +55,8 @@ $(STAMP): setup.cfg pyproject.toml $(LOCK)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 ifeq ($(LOCK),)
 	$(PIP) -e '.[$(EXTRAS)]'
+	# Python 3.11 comes with it, later ones do not; nothing here needs it.
+	$(BIN)/python -m pip uninstall --quiet --yes setuptools
 else
 	$(PIP) --require-hashes --no-deps -r $(LOCK)
 	$(PIP) --no-deps --no-build-isolation -e .
