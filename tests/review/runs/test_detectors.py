@@ -136,6 +136,7 @@ def test_a_stated_length_in_words_is_read() -> None:
 def test_a_clock_set_back_in_one_run() -> None:
     found = the_one("inspect.clock-jump", entry({6: lambda made: delay(made, "eval_start", -3_000, 5)}))
     assert found.numbers["jump_ms"] == 2_999
+    assert str(found.finding.actual).startswith("by 3.0 s, 0.3% of the run; 1 of 10 runs have such a step; ")
     assert found.finding.path.endswith("result_6.txt")
     assert found.finding.line == at(records(6), "eval_start", 5) + 1
 
@@ -318,6 +319,7 @@ def test_what_changed_since_the_round_before() -> None:
     found = the_one("inspect.changed", before, after)
     names = {change["name"] for change in found.numbers["changes"]}
     assert {"global_batch_size", "opt_base_learning_rate", "pace of training"} <= names
+    assert str(found.finding.actual).startswith(f"since {before.path}: 16.343644 to 12.458903 minutes (-23.77%), ")
     assert "global_batch_size 3072 to 4608" in str(found.finding.actual)
     [of_after] = observe_runs([after], [before]).values()
     assert [o.finding.rule for o in of_after] == ["inspect.changed"]
