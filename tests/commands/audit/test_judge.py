@@ -93,6 +93,25 @@ def test_a_division_in_another_spelling_is_the_same_one(tree: Tree) -> None:
     assert one(tree, "expr: minutes(acme), stated: {value: 12}").verdict == "holds"
 
 
+@pytest.mark.parametrize(
+    ("described", "dropped", "remarks"),
+    [
+        ("open", (), ["the logs say division closed"]),
+        ("closed", (), []),
+        (None, (), []),
+        ("closed", ("submission_division",), []),
+    ],
+)
+def test_another_division_in_the_logs_is_remarked(
+    described: str | None, dropped: tuple[str, ...], remarks: list[str], tree: Tree
+) -> None:
+    tree.describe(division=described)
+    tree.edit(lambda log: log.drop(*dropped), *range(5))
+    head = HEAD.replace(", division: closed", "")
+    [acme] = run(tree, "expr: runs(acme), stated: {value: 5}", head=head).results
+    assert [one for one in acme.remarks if "division" in one] == remarks
+
+
 def test_a_result_may_be_named_by_its_path(tree: Tree) -> None:
     head = HEAD.replace("submitter: ACME, system: rack1, benchmark: resnet", "path: v1.0/ACME/results/rack1/resnet")
     assert one(tree, "expr: minutes(acme), stated: {value: 12}", head=head).verdict == "holds"
