@@ -47,6 +47,18 @@ def test_a_constant_wait_is_no_factor() -> None:
     assert "inspect.stretched" not in observed(entry(every(lambda made: delay(made, "run_stop", 60_000))))
 
 
+def test_a_wait_before_the_end_is_a_pause_unless_it_is_that_of_a_factor() -> None:
+    def waits(made: list[Record]) -> None:
+        made.pop(at(made, "train_samples"))
+        delay(made, "run_stop", 200_000)
+
+    def stretched(made: list[Record]) -> None:
+        made.pop(at(made, "train_samples"))
+        stretch(1.2)(made)
+
+    assert ["inspect.pause" in observed(entry(every(change))) for change in (waits, stretched)] == [True, False]
+
+
 def test_a_factor_of_all_runs_but_one_is_none() -> None:
     changes = every(stretch(1.098)) | {4: stretch(1.09801)}
     assert "inspect.stretched" not in observed(entry(changes))
