@@ -207,6 +207,12 @@ def test_a_slow_block() -> None:
     assert str(found.finding.actual).startswith("block 5: 140.")
     assert found.finding.line == at(records(7), "block_start", 4) + 1
 
+    def stopped(made: list[Record]) -> None:
+        delay(made, "block_stop", 80_000, 4)
+        made.pop()
+
+    assert observed(entry({7: stopped})) == {}
+
 
 def slower(factor: float) -> Any:
     def change(made: list[Record]) -> None:
