@@ -63,6 +63,7 @@ def test_fewer_runs_than_an_entry_has_leave_the_verdict_open() -> None:
     assert "3 of 5 runs are present" in found.notes[0]
     below = margin_of(entry((33, 34, 34), verdict="fail"), "resnet", ROUND, SMALL)
     assert (below.verdict, below.stands) == ("open", False)
+    assert margin_of(entry((34.5, 34.5, 34.5)), "resnet", ROUND, SMALL).stands
 
 
 def test_two_runs_have_a_plain_mean_and_the_reference_of_their_batch_size() -> None:

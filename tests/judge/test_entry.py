@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import pytest
 from msgspec.structs import replace
 
+import mlsub
 from mlsub.judge.scoring import audit_scales
 from mlsub.submission.model import Entry
 from tests.review.runs.build import log_of
@@ -153,6 +154,10 @@ def test_a_forgiven_run_leaves_a_mark_and_is_counted(tmp_path: Path) -> None:
     assert (mark["severity"], mark["kind"], mark["actual"]) == ("warning", "official", "1: result_0.txt")
     entry = outcome.report["entries"][0]
     assert (entry["runs"], entry["compliant"], entry["converged"]) == (5, 4, 5)
+    # In a folder by itself, where one run too few rejects.
+    tree.log(4).unlink()
+    alone = mlsub.check(tree.entry().rename(tmp_path / "resnet"), round="1.0")
+    assert [found.rule for found in alone.rejecting()] == ["entry.run-count"]
 
 
 def test_what_is_not_named_like_a_result_is_warned_of_by_name(tmp_path: Path) -> None:

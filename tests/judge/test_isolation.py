@@ -11,8 +11,13 @@ import pytest
 import mlsub
 from mlsub.findings import Kind, Verdict
 from mlsub.io.data import load_yaml
+from mlsub.judge.scoring import energy_of
+from mlsub.rules.load import benchmark
+from mlsub.score.energy.score import Power
+from mlsub.submission.model import Entry
 from mlsub.submission.report import Report
 from mlsub.workspace import Settings, check_paths
+from tests.score.reports import make_score
 from tools.support.make_tree import Tree, make_tree, spoil
 
 REVIEWS = load_yaml(Path(__file__).with_name("reviews.yaml"))
@@ -116,6 +121,14 @@ def test_rules_of_the_users_own_that_cannot_be_compiled_change_no_official_verdi
     [report] = check_paths([house[0].folder], house[1])
     assert report.official is Verdict.ACCEPTED
     assert len(_crashes(report)) == 5
+
+
+def test_an_energy_of_weak_scaling_that_raises_is_told_at_its_entry(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mlsub.score.energy.score.weak_energy", _raises)
+    names = {"path": "results/rack1/weak/oc20", "organisation": "", "system": "rack1", "benchmark": "oc20"}
+    weak = Entry(**names, folder=Path(), results=(), scaling_type="weak")
+    _, [found] = energy_of(weak, benchmark("hpc", "3.0", "oc20"), Power((), frozenset(), ()), make_score(None))
+    assert (found.rule, found.path) == ("review.crashed", weak.path)
 
 
 def test_a_comparison_with_the_hull_that_raises_changes_no_official_verdict(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.judge.keys import audit_keys
+from mlsub.judge.keys import audit_keys, known_keys
 from mlsub.log.event import Event
 from mlsub.rounds import get_round
 from tests.review.folding import fold, report_of
@@ -41,6 +41,13 @@ def test_open_may_log_other_keys(division: str, severity: str) -> None:
     run = fold([Event(line=1, time_ms=0.0, key=key, value=value, metadata={}) for key, value in keys.items()])
     (found,) = audit_keys([report_of(run)], get_round("training", "6.0"), "llama31_8b")
     assert found.severity == severity
+
+
+def test_the_keys_of_own_rules_are_known_beside_the_official_ones(tmp_path: Path) -> None:
+    house = tmp_path / "house.yaml"
+    house.write_text('title: ours\ncommon: {"1.0": {both: {acme_ticket: any}}}')
+    official, both = (known_keys(get_round("training", "1.0", own), "resnet") for own in (None, str(house)))
+    assert both == official | {"acme_ticket"} > official
 
 
 def test_where_a_required_key_is_missing_the_misspelt_record_is_named(tmp_path: Path) -> None:

@@ -81,10 +81,13 @@ def test_a_description_that_may_not_be_read(tree: Tree) -> None:
 @pytest.mark.parametrize("mode", [0o000, 0o644], ids=["not listed", "listed but not entered"])
 @pytest.mark.parametrize("where", ["results/rack1/resnet", "results/rack1", "results", "systems", "."])
 def test_a_folder_that_may_not_be_read_never_passes_and_never_raises(where: str, mode: int, tree: Tree) -> None:
+    if where == "results":
+        tree.describe(number_of_nodes="many")
     (tree.folder / where).chmod(mode)
     report = check(tree.folder)
     assert report.official != Verdict.ACCEPTED
     assert errors(report)
+    assert "systems/rack1.json" not in {path for _, path in errors(report) if where == "results"}
     if where == "results/rack1/resnet":
         assert {entry.benchmark: entry.official for entry in report.entries}["bert"] == "accepted"
 

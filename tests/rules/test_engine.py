@@ -65,6 +65,8 @@ def test_a_handler_that_is_asked_for_again_goes_on_counting() -> None:
     at_once, by_key = rules(), rules()
     log.append(Event(line=900, time_ms=1.0, key="seed", value=1, metadata={}))
     log.append(Event(line=901, time_ms=1.0, key="eval_start", value=None, metadata={}))
+    # Metadata of another type lacks each name; what a value must be is not asked besides.
+    log.append(Event(line=902, time_ms=1.0, key="block_start", value=None, metadata=5))
     at_once.add(log)
     for event in log:
         handle = by_key.handler(event.key)
@@ -72,7 +74,7 @@ def test_a_handler_that_is_asked_for_again_goes_on_counting() -> None:
             handle(event)
             list(by_key.certain("log", _NOTHING))
     assert found(by_key) == found(at_once)
-    assert [rule for rule, *_ in found(at_once)] == ["key.eval_start.metadata"]
+    assert [rule for rule, *_ in found(at_once)] == [*["key.block_start.metadata"] * 2, "key.eval_start.metadata"]
 
 
 class Asked:
@@ -131,6 +133,7 @@ def test_a_key_that_must_appear_once_where_another_has_a_value(times: int, words
     of.add([one for one in events(OLD_RESNET) for _ in range(times if one.key == key else 1)])
     messages = {one.message for one in of.findings("log", _NOTHING, cut_off=False)}
     assert {message for message in messages if key in message} == {f"{key} {words}"}
+    assert not any(key in one.message for one in of.certain("log", _NOTHING))
 
 
 def test_plans_of_a_round_share_the_rules_of_all_benchmarks() -> None:

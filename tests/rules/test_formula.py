@@ -40,6 +40,7 @@ BAD = [
     ("a.b", "column 2: cannot read"),
     ("min(1)", "min takes 2 to 8 arguments, not 1"),
     ("1 if 2", "column 7: 'else' is missing"),
+    ("1 if 2 3", "column 8: '3' is not expected here"),
     ("'x", "cannot read"),
     ("a[0]", "cannot read"),
     ("lambda: 1", "cannot read"),

@@ -88,6 +88,10 @@ TREES: dict[str, tuple[Listing, Systems, list[tuple[str, str, str | None]]]] = {
             ("implementation-lacking", f"{CODE}/b", None),
         ],
     ),
+    "a README above all implementations": (
+        listing(f"{CODE}/README", without="bert/rack1/"), ENTRY,
+        [("run-script-missing", BERT, None), ("system-folder-missing", BERT, "rack1")],
+    ),
     "code that lies beside implementations": (
         listing("benchmarks/bert/nemo/train.py", without="implementations"), ENTRY,
         [("implementations-missing", f"{BERT}/nemo", "2: nemo, rack1")],

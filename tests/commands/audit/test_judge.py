@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mlsub.commands.audit.document import document_of, headline, summary
+from mlsub.commands.audit.document import document_of, headline, results_of, summary
 from mlsub.commands.audit.run import audit
 from mlsub.commands.audit.verdict import Audit, Judged
 from mlsub.io.errors import MlsubError
@@ -91,6 +91,25 @@ def test_a_result_that_is_not_there_leaves_its_claims_unchecked(old: str, new: s
 def test_a_division_in_another_spelling_is_the_same_one(tree: Tree) -> None:
     tree.describe(division="Close")
     assert one(tree, "expr: minutes(acme), stated: {value: 12}").verdict == "holds"
+
+
+@pytest.mark.parametrize(
+    ("described", "dropped", "remarks"),
+    [
+        ("open", (), ["the logs say division closed"]),
+        ("closed", (), []),
+        (None, (), []),
+        ("closed", ("submission_division",), []),
+    ],
+)
+def test_another_division_in_the_logs_is_remarked(
+    described: str | None, dropped: tuple[str, ...], remarks: list[str], tree: Tree
+) -> None:
+    tree.describe(division=described)
+    tree.edit(lambda log: log.drop(*dropped), *range(5))
+    head = HEAD.replace(", division: closed", "")
+    [acme] = run(tree, "expr: runs(acme), stated: {value: 5}", head=head).results
+    assert [one for one in acme.remarks if "division" in one] == remarks
 
 
 def test_a_result_may_be_named_by_its_path(tree: Tree) -> None:
@@ -273,17 +292,20 @@ def test_two_wordings_of_one_number_are_noted(tree: Tree) -> None:
     )
     assert judged.verdict == "not-verifiable"
     assert judged.notes == ("worded in two ways: 16x (line 10), over 16x (line 10)",)
+    other = "[{value: 16, unit: x}, {value: 16, unit: x}, {value: 15, unit: x, wording: over}]"
+    assert one(tree, f"unverifiable: no log, same_quantity: {other}").notes == ()
 
 
 def test_figures_for_scale_are_shown_and_not_judged(tree: Tree) -> None:
-    near = "['reduction(acme, beta)', 1 - price / 400, {expr: minutes(acme) + 1, label: a minute more}, samples(acme)]"
-    found = run(tree, f"expr: chips(acme), stated: {{value: 8}}, nearest: {near}")
+    near = "'reduction(acme, beta)', 1 - price / 400, {expr: minutes(acme) + 1, label: a minute more}, samples(acme)"
+    found = run(tree, f"expr: chips(acme), stated: {{value: 8}}, nearest: [{near}, 1 < 2]")
     text = render(document_of(found))
     assert text[text.index("  nearest: ") : text.index("  source: ")] == (
         "  nearest:  reduction(acme, beta): 0%\n"
         "            1 - price / 400: 75%\n"
         "            a minute more: 13\n"
         "            samples(acme): the logs of acme do not state samples\n"
+        "            1 < 2: true\n"
     )
     assert found.claims[0].verdict == "holds"
 
@@ -305,6 +327,9 @@ def test_exit_statuses(tree: Tree) -> None:
     assert run(tree, f"proposed: true, {good}").exit_status() == 1
     assert "1 claim: 1 holds. 1 proposed claim: 1 fails; remove proposed: true to confirm one" in summary(found)
     assert [headline(one) for one in found.claims] == ["holds", "fails, proposed"]
+    found = run(tree, fragile, "unverifiable: no log", bad)
+    for strict, outcomes in ((False, ["beside", "beside", "counts"]), (True, ["counts"] * 3)):
+        assert [one.outcome for one in results_of(found, strict=strict).all] == outcomes
 
 
 @pytest.mark.parametrize(("text", "stated", "differs"), [(*case[:2], case[2:]) for case in CASES["spoken"]], ids=str)

@@ -61,7 +61,7 @@ def decided_made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Judged, ...]
     folder = tmp_path_factory.mktemp("made")
     for round_, org, division, minutes, nodes in MADE.values():
         tree = make_tree(folder, round_, org, division=division)
-        tree.describe(accelerator_model_name="NVIDIA A100", number_of_nodes=str(nodes))
+        tree.describe(accelerator_model_name="NVIDIA H100", number_of_nodes=str(nodes))
         tree.edit(lambda log, minutes=minutes: log.last(minutes), *range(5))  # type: ignore[misc]
     tree.add_entry("bert", division=division)
     results = {

@@ -36,7 +36,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tree = make_tree(folder, org="NVIDIA")
     tree.describe(number_of_nodes="18", accelerators_per_node="4", accelerator_model_name="NVIDIA GB200")
     tree = make_tree(folder, "v1.1", org="Dell", benchmarks=["bert"], division="open")
-    tree.describe(accelerator_model_name="NVIDIA H100-SXM5-80GB", host_processor_model_name="AMD EPYC 9654")
+    tree.describe(accelerator_model_name="NVIDIA Hopper H100-SXM5-80GB", host_processor_model_name="AMD EPYC 9654")
     tree = make_tree(folder, org="Graphcore")
     tree.describe(accelerators_per_node="64", accelerator_model_name="Graphcore IPU GC200")
     tree = make_tree(folder, "v1.1", org="Google")

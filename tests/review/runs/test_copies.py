@@ -8,9 +8,10 @@ from typing import Any
 import msgspec
 import pytest
 
+from mlsub.review.runs.copies import is_same_run
 from mlsub.rules.catalogue import catalogue
 from mlsub.submission.result import Result
-from tests.review.runs.build import Record, at, entry, every, observed, put, records, the_one
+from tests.review.runs.build import Record, at, entry, every, log_of, observed, put, records, the_one
 
 
 def copy_evaluations(made: list[Record]) -> None:
@@ -159,6 +160,12 @@ def test_evaluations_at_the_same_times_are_one_run_whatever_else_is_moved(keys: 
     [one] = observed(entry(system="rack0"), entry({3: moved}, system="rack1"))["inspect.same-run"]
     assert one.finding.message == f"The same run is published again, with {told}"
     assert "inspect.same-evaluations" not in observed(entry(system="rack0"), entry({3: moved}, system="rack1"))
+
+
+@pytest.mark.parametrize(("lacks", "same"), [("", True), ("run_start", False), ("run_stop", False)])
+def test_runs_without_evaluations_are_the_same_by_start_and_stop(lacks: str, same: bool) -> None:
+    log = log_of([record for record in records(0) if record["key"] not in ("eval_accuracy", lacks)])
+    assert is_same_run(log, log) is same
 
 
 def test_a_run_that_was_moved_in_time_is_the_same_run() -> None:

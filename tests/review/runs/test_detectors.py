@@ -47,6 +47,18 @@ def test_a_constant_wait_is_no_factor() -> None:
     assert "inspect.stretched" not in observed(entry(every(lambda made: delay(made, "run_stop", 60_000))))
 
 
+def test_a_wait_before_the_end_is_a_pause_unless_it_is_that_of_a_factor() -> None:
+    def waits(made: list[Record]) -> None:
+        made.pop(at(made, "train_samples"))
+        delay(made, "run_stop", 200_000)
+
+    def stretched(made: list[Record]) -> None:
+        made.pop(at(made, "train_samples"))
+        stretch(1.2)(made)
+
+    assert ["inspect.pause" in observed(entry(every(change))) for change in (waits, stretched)] == [True, False]
+
+
 def test_a_factor_of_all_runs_but_one_is_none() -> None:
     changes = every(stretch(1.098)) | {4: stretch(1.09801)}
     assert "inspect.stretched" not in observed(entry(changes))
@@ -136,6 +148,7 @@ def test_a_stated_length_in_words_is_read() -> None:
 def test_a_clock_set_back_in_one_run() -> None:
     found = the_one("inspect.clock-jump", entry({6: lambda made: delay(made, "eval_start", -3_000, 5)}))
     assert found.numbers["jump_ms"] == 2_999
+    assert str(found.finding.actual).startswith("by 3.0 s, 0.3% of the run; 1 of 10 runs have such a step; ")
     assert found.finding.path.endswith("result_6.txt")
     assert found.finding.line == at(records(6), "eval_start", 5) + 1
 
@@ -193,6 +206,12 @@ def test_a_slow_block() -> None:
     found = the_one("inspect.slow-interval", entry({7: lambda made: delay(made, "block_stop", 80_000, 4)}))
     assert str(found.finding.actual).startswith("block 5: 140.")
     assert found.finding.line == at(records(7), "block_start", 4) + 1
+
+    def stopped(made: list[Record]) -> None:
+        delay(made, "block_stop", 80_000, 4)
+        made.pop()
+
+    assert observed(entry({7: stopped})) == {}
 
 
 def slower(factor: float) -> Any:
@@ -318,6 +337,7 @@ def test_what_changed_since_the_round_before() -> None:
     found = the_one("inspect.changed", before, after)
     names = {change["name"] for change in found.numbers["changes"]}
     assert {"global_batch_size", "opt_base_learning_rate", "pace of training"} <= names
+    assert str(found.finding.actual).startswith(f"since {before.path}: 16.343644 to 12.458903 minutes (-23.77%), ")
     assert "global_batch_size 3072 to 4608" in str(found.finding.actual)
     [of_after] = observe_runs([after], [before]).values()
     assert [o.finding.rule for o in of_after] == ["inspect.changed"]
@@ -343,7 +363,9 @@ def test_the_same_value_written_otherwise_is_no_change(old: Any, new: Any) -> No
 def test_systems_are_compared_across_versions_and_not_across_sizes(old: str, new: str, compared: bool) -> None:
     tuned = every(lambda made: put(made, "global_batch_size", 4608))
     after = entry(tuned, round_="2.0", start_ms=1_650_000_000_000, system=new)
-    assert set(observed(entry(system=old), after)) == ({"inspect.changed"} if compared else set())
+    found = observed(entry(system=old), after)
+    names = [change["name"] for [one] in found.values() for change in one.numbers["changes"]]
+    assert (set(found), names) == (({"inspect.changed"}, ["global_batch_size"]) if compared else (set(), []))
 
 
 def tuned(made: list[Record]) -> None:

@@ -37,7 +37,9 @@ def test_a_run_that_was_made_after_the_others() -> None:
 
 
 def test_a_run_that_was_made_long_before_the_others() -> None:
-    found = the_one("inspect.order", in_time([1, 8, 9, 0, 2, 3, 4, 5, 6, 7], [1, 24 * 80]))
+    made = in_time([1, 8, 9, 0, 2, 3, 4, 5, 6, 7], [1, 24 * 80])
+    found, first, second = the_one("inspect.order", made), *(made.logs[n].run.timeline for n in (1, 8))
+    assert found.numbers["wait_ms"] == (second.run_start or 0) - (first.run_stop or 0)
     assert re.match(
         r"result_1\.txt ended 80\.0 days before the others began; in time order 1, 8, ", str(found.finding.actual)
     )

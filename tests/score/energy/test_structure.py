@@ -124,6 +124,14 @@ def test_a_file_in_place_of_the_folder_faults_every_run(tmp_path: Path) -> None:
     assert (rules(power), len(power.faulted)) == (["power.missing"] * 5, 5)
 
 
+def test_a_file_in_place_of_the_folder_of_a_run_ends_the_official_checker(tmp_path: Path) -> None:
+    folder = tmp_path / "system" / "resnet"
+    make_entry(folder, [{"node_0.txt": GOOD}, None])
+    (folder / "power" / "result_1").write_text("")
+    [found] = judged(folder).crashes
+    assert (found.path, found.actual) == ("power/result_1", "It is not a folder")
+
+
 @pytest.mark.parametrize("target", ["gone", "power"])
 def test_a_link_that_leads_nowhere_is_told_and_faults_nothing_as_the_official_checker_has_it(
     target: str, tmp_path: Path
