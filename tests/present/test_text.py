@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from mlsub.findings import Blocks, Finding, Kind, Severity
-from mlsub.io.show import plain
+from mlsub.io.show import flat, plain, spaced
 from mlsub.present.document import (
     Block,
     Code,
@@ -223,3 +223,12 @@ def test_a_row_costs_the_same_in_a_long_table(width: int) -> None:
         render(document("Many", Table(columns, cells)), width)
 
     assert growth(table, 100, 1_000) < 20
+
+
+@given(st.text(st.sampled_from("İIßŉaZ Ⅷ™-_’") | st.characters()))
+def test_small_letters_stay_in_their_places(text: str) -> None:
+    kept = spaced(text)
+    small = flat(text)
+    assert len(small) == len(kept)
+    for one, other in zip(small, kept, strict=True):
+        assert one.upper() == other.upper() or one == other.lower() or (one, other) == ("i", "İ")
