@@ -1,4 +1,4 @@
-"""The catalogue of systems and accelerators against what was published, and descriptions made with it or from a file."""
+"""The catalogue against what was published, and descriptions made with it or from a file."""
 
 from __future__ import annotations
 
@@ -169,7 +169,6 @@ def test_an_unknown_system_gets_a_did_you_mean(text: str, meant: str | None) -> 
 
 
 # The catalogue of accelerators.
-
 
 RAW = load_yaml(Path(module.__file__).with_name("accelerators.yaml"))
 NEWEST = ("v4.0", "v4.1", "v5.0", "v5.1")

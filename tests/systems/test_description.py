@@ -230,7 +230,6 @@ def test_thousands_of_fields_that_are_there_twice_are_one_pass_over_the_text(
 
 # Whether what a description says means something: findings that never touch the verdict.
 
-
 Shown = list[tuple[str, str | None, str | None]]
 
 

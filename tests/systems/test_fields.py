@@ -99,7 +99,6 @@ def test_every_published_status_is_known() -> None:
 
 # Facts of a system come out of JSON that may hold anything: bounded, typed, and never with a traceback.
 
-
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),

@@ -93,7 +93,6 @@ def test_slips_are_words_of_their_own() -> None:
 
 # Accelerators by the name that people use: the table beside this file, and every published description.
 
-
 CHIPS = load_yaml(Path(__file__).parent / "chips.yaml")
 
 
