@@ -21,8 +21,9 @@ from tools.support.make_tree import Log, make_log
 from tools.support.scene import BEGAN_S, Fed, at, evaluations_of, lines_of, phases_of, runs_of
 
 
-def told(data: bytes, round_name: str = "1.0", pieces: int = 0, usage: str = "training") -> list[Event]:
+def told(log: Log | bytes, round_name: str = "1.0", pieces: int = 0, usage: str = "training") -> list[Event]:
     """The news of a log, but for its findings."""
+    data = log.text().encode() if isinstance(log, Log) else log
     fed, chance = Fed(round_name, usage=usage), random.Random(pieces)
     while data:
         size = chance.randint(1, pieces) if pieces else len(data)
@@ -31,17 +32,17 @@ def told(data: bytes, round_name: str = "1.0", pieces: int = 0, usage: str = "tr
     return [one for one in fed.news if type(one).__name__ != "Found"]
 
 
-def log_of(*records: tuple[str, Any, dict[str, Any]], step_ms: float = 60_000.0) -> bytes:
+def log_of(*records: tuple[str, Any, dict[str, Any]], step_ms: float = 60_000.0) -> Log:
     """A log with a record a minute, from minute 0 on."""
     lines = [
         {"namespace": "", "time_ms": n * step_ms, "event_type": "", "key": key, "value": value, "metadata": more}
         for n, (key, value, more) in enumerate(records)
     ]
-    return Log(lines).text().encode()
+    return Log(lines)
 
 
 def test_phases_of_a_run() -> None:
-    news = told(make_log().text().encode())
+    news = told(make_log())
     last = runs_of(news)[-1]
     assert phases_of(news) == ["init", "run", "evaluating", "run", "stopped"]
     assert [one.status for one in runs_of(news) if one.status] == ["success"]
@@ -49,7 +50,7 @@ def test_phases_of_a_run() -> None:
 
 
 def test_what_a_log_is_comes_before_its_run() -> None:
-    news = told(make_log().text().encode())
+    news = told(make_log())
     init, one, *rest = runs_of(news)
     assert (init.phase, init.target) == ("init", None)
     assert (one.benchmark, one.division, one.batch_size) == ("resnet", "closed", 3200)
@@ -58,14 +59,14 @@ def test_what_a_log_is_comes_before_its_run() -> None:
 
 
 def test_open_runs_have_a_target_of_their_own() -> None:
-    assert runs_of(told(make_log(division="open").text().encode()))[-1].target == "below 1.0"
+    assert runs_of(told(make_log(division="open")))[-1].target == "below 1.0"
 
 
 @pytest.mark.parametrize("size", [None, "many", [], {}, True, -1, 0, float("nan"), 10**400])
 def test_a_batch_size_that_is_none(size: Any) -> None:
     log = make_log()
     log.put("global_batch_size", value=size)
-    one = runs_of(told(log.text().encode()))[-1]
+    one = runs_of(told(log))[-1]
     assert one.batch_size is None or one.batch_size == size
 
 
@@ -134,16 +135,14 @@ def test_times_that_are_none(time_ms: float) -> None:
     log = make_log()
     for record in log.records():
         record["time_ms"] = time_ms
-    news = told(log.text().encode())
+    news = told(log)
     assert runs_of(news)[-1].phase == "stopped"
     assert all(one.elapsed_ms is None for one in [*runs_of(news), *evaluations_of(news)])
 
 
 def test_pieces_of_any_size_bring_the_same_news() -> None:
-    data = make_log("bert").text().encode()
-    whole = told(data)
-    for pieces in (1, 7, 200, 5000):
-        assert told(data, pieces=pieces) == whole
+    log = make_log("bert")
+    assert all(told(log, pieces=pieces) == told(log) for pieces in (1, 7, 200, 5000))
 
 
 def of_training(*lines: bytes) -> Fed:
@@ -229,7 +228,7 @@ WRONG: dict[str, tuple[Callable[[Log], object], list[str], str, str, int]] = {
     "a key again with another value": (
         lambda log: again(log, value=1), ["global_batch_size"], "count", "global_batch_size", 3,
     ),
-    "a key again with the same value": (again, ["global_batch_size"], "again", "global_batch_size", 3),
+    "a key again with the same value": (again, ["global_batch_size"], "repeated", "global_batch_size", 3),
     "a long init phase": (long_init, ["init_stop"], "time", "init_stop", 0),
     "an order, as soon as both are there": (
         lambda log: moved(log, "init_stop", "run_start", 1), ["init_stop", "run_start"], "order", "init_stop", 0,
@@ -280,17 +279,11 @@ def test_how_often_a_key_of_v0_6_must_appear_is_open_until_its_optimizer_is_know
 
 
 def test_measures_that_belong_together_are_judged_only_together() -> None:
-    records = [
+    log = log_of(
         ("submission_benchmark", "stable_diffusion", {}),
         ("submission_division", "closed", {}),
         ("eval_accuracy", 100.0, {"metric": "FID", "samples_count": 1}),
         ("eval_accuracy", 0.16, {"metric": "CLIP", "samples_count": 2}),
-    ]
-    log = Log(
-        [
-            {"time_ms": n, "key": key, "value": value, "metadata": metadata, "namespace": "", "event_type": ""}
-            for n, (key, value, metadata) in enumerate(records)
-        ]
     )
     assert rules_by_line(log, round_name="4.0") == []
 
@@ -314,22 +307,16 @@ RECORD = (
 Told = set[tuple[str, int | None, str | None]]
 
 
-def fed(data: bytes, pieces: list[int], round_name: str) -> tuple[LogReport, Told]:
-    """The report on bytes in pieces of these sizes (then the rest), and what was certain before the end."""
-    fed, place = Fed(round_name), 0
+def same(data: bytes, pieces: list[int], tmp_path: Path, round_name: str = "1.0") -> tuple[LogReport, Told]:
+    """The report on bytes in pieces of these sizes (then the rest), as on a file, and what was certain before the end."""
+    file, fed, place = tmp_path / "result_0.txt", Fed(round_name), 0
+    file.write_bytes(data)
     for size in [*pieces, len(data)]:
         if place < len(data):
             fed.feed(data[place : place + size])
             place += size
-    found = [one.finding for one in fed.news if isinstance(one, Found)]
-    return fed.log.report().at("result_0.txt"), {(one.rule, one.line, one.expected) for one in found}
-
-
-def same(data: bytes, pieces: list[int], tmp_path: Path, round_name: str = "1.0") -> tuple[LogReport, Told]:
-    """Both ways lead to the same report."""
-    file = tmp_path / "result_0.txt"
-    file.write_bytes(data)
-    report, told = fed(data, pieces, round_name)
+    told = {(one.finding.rule, one.finding.line, one.finding.expected) for one in fed.news if isinstance(one, Found)}
+    report = fed.log.report().at("result_0.txt")
     assert repr(report) == repr(report_on(file, "training", round_name))
     if not report.undecodable:
         assert told <= {(one.rule, one.line, one.expected) for one in report.findings}
