@@ -308,7 +308,7 @@ Told = set[tuple[str, int | None, str | None]]
 
 
 def same(data: bytes, pieces: list[int], tmp_path: Path, round_name: str = "1.0") -> tuple[LogReport, Told]:
-    """The report on bytes in pieces of these sizes (then the rest), as on a file, and what was certain before the end."""
+    """The report on bytes in pieces of these sizes (then the rest), as on a file; what was certain before the end."""
     file, fed, place = tmp_path / "result_0.txt", Fed(round_name), 0
     file.write_bytes(data)
     for size in [*pieces, len(data)]:
