@@ -212,7 +212,6 @@ def test_nothing_of_a_log_ever_runs(browser: Any, tmp_path: Path) -> None:
 
 # The search box in the head of each page: what it finds, by which spelling, and by keys alone.
 
-
 NAMES = """"use strict";
 window.mlsubNames = [
   ["ResNet-50", "benchmark, 64 results", "benchmarks/resnet.html", ["resnet", "image classification"]],

@@ -216,7 +216,6 @@ def test_a_dot_of_a_round_leads_to_its_result(browser: Any, rounds: Path) -> Non
 
 # Pages over many results: the records, a benchmark by round and division, and what results share.
 
-
 BENCHMARK = "benchmarks/resnet.html"
 
 
