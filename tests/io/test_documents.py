@@ -150,11 +150,7 @@ def written(tmp_path: Path, name: str, text: str) -> Path:
 def test_yaml_has_keys_in_order_with_their_lines(tmp_path: Path) -> None:
     text = "# mine\nb: 1\n\na: [1,\n  2]\n'c d': {x: yes}\n"
     pairs = read(written(tmp_path, "hp.yaml", text))
-    assert [(pair.key, pair.value, pair.line) for pair in pairs] == [
-        ("b", 1, 2),
-        ("a", [1, 2], 4),
-        ("c d", {"x": True}, 6),
-    ]
+    assert pairs == (Pair("b", 1, 2), Pair("a", [1, 2], 4), Pair("c d", {"x": True}, 6))
 
 
 @pytest.mark.parametrize(

@@ -182,19 +182,25 @@ def test_two_processes_write_what_one_does(tmp_path: Path) -> None:
     assert seen[:half] == seen[half:] and seen[-1] == (17, 17)
 
 
+def fill_disk(patch: pytest.MonkeyPatch, folder: str = "") -> None:
+    """Let writing fail, in folders of a name or in all."""
+    write = Path.write_bytes
+
+    def full(self: Path, content: bytes) -> int:
+        if folder in ("", self.parent.name):
+            raise OSError(28, "No space left on device")
+        return write(self, content)
+
+    patch.setattr(Path, "write_bytes", full)
+
+
 @pytest.mark.slow
 def test_a_page_that_another_process_cannot_write_ends_the_build(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found, write = checked(*two_rounds(tmp_path)), Path.write_bytes
-
-    def full(self: Path, content: bytes) -> int:
-        if self.parent.name == "results":
-            raise OSError(28, "No space left on device")
-        return write(self, content)
-
+    found = checked(*two_rounds(tmp_path))
     forks(monkeypatch)
-    monkeypatch.setattr(Path, "write_bytes", full)
+    fill_disk(monkeypatch, "results")
     with pytest.raises(MlsubError, match="site cannot be written: No space left on device"):
         build_site(found, tmp_path / "site", Settings(jobs=2))
     assert not (tmp_path / "site").exists()
@@ -205,11 +211,7 @@ def test_a_build_that_fails_leaves_the_old_site(
     own_site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = snapshot(own_site)
-
-    def full(self: Path, content: bytes) -> int:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(Path, "write_bytes", full)
+    fill_disk(monkeypatch)
     with pytest.raises(MlsubError, match="No space left on device"):
         build_site(checked(tmp_path / "v1.1"), own_site)
     monkeypatch.undo()
