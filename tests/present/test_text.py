@@ -172,11 +172,7 @@ def test_shortened_names_stay_distinct_or_else_are_not_shortened() -> None:
     texts = [["system", *names], ["x" * 30]]
     fits = layout(columns, texts, 0, 48)
     assert fits is not None
-    assert [shorten(name, fits.widths[0]) for name in names] == [
-        "ipu-pod1…-closed",
-        "ipu-pod6…-closed",
-        "ipu-pod4…-closed",
-    ]
+    assert [shorten(name, fits.widths[0]) for name in names] == [f"ipu-pod{digit}…-closed" for digit in (1, 6, 4)]
     alike = [f"{'a' * 20}{letter}{'b' * 20}" for letter in "xyz"]
     assert layout(columns, [alike, ["x" * 30]], 0, 48) is None
 
@@ -189,15 +185,9 @@ def example() -> Document:
         Column("minutes", number=True),
         Column("what was found", leave_out=2),
     )
+    bad = Span("one \x1b[31m of them", "bad")
     rows = tuple(
-        (
-            "changed",
-            f"ipu-pod{size}-TF1-closed resnet",
-            str(size),
-            f"{size * 1.5:.6f}",
-            Span("one \x1b[31m of them", "bad"),
-        )
-        for size in (4, 16, 64)
+        ("changed", f"ipu-pod{size}-TF1-closed resnet", str(size), f"{size * 1.5:.6f}", bad) for size in (4, 16, 64)
     )
     return document(
         "An example",
