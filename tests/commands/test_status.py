@@ -55,10 +55,8 @@ def test_what_is_recorded_run_by_run(workplace: Workplace) -> None:
     later = runs.rename(workplace.folder / "later")
     workplace.entry(runs="runs/resnet")
     nothing = answer()
-    assert (nothing.status, kinds(nothing)) == (
-        1,
-        [("description", "rack1.json"), ("runs", "runs/resnet"), ("template", "setup/resnet/rack1")],
-    )
+    left = [("description", "rack1.json"), ("runs", "runs/resnet"), ("template", "setup/resnet/rack1")]
+    assert (nothing.status, kinds(nothing)) == (1, left)
     capture = "mlsub system capture --submitter ACME --set system_name=rack1 -o rack1.json"
     assert nothing.document["next"] == capture
     (workplace.folder / "rack1.json").write_bytes(description)

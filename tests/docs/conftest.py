@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ExpectedText
-from tests.docs.pages import REPOSITORY, Step, blocks, renewed, steps
-from tests.docs.reader import Reader
+from tests.docs.pages import REPOSITORY, Reader, Step, blocks, renewed, steps
 from tools.support.corpus import CORPUS
 from tools.support.digits import rehearse_untrained
 from tools.support.once import once

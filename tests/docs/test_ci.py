@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.docs.pages import blocks
-from tests.docs.reader import Reader
+from tests.docs.pages import Reader, blocks
 from tests.tools.test_github_action import ACTION, validate
 from tests.tools.test_gitlab_hooks_docker import HOOKS, NO_PRE_COMMIT
 from tools.support.runner import REPOSITORY

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import sys
 from pathlib import Path
 
 import pytest
+from pyrage import x25519
 
 from mlsub.rules.overlay import check_overlay
 from tests.docs.conftest import Follow
-from tests.docs.pages import PAGES, REPOSITORY, Step, blocks, steps
-from tests.docs.reader import Reader
+from tests.docs.pages import PAGES, REPOSITORY, Reader, Step, blocks, steps
+from tests.workspace.dask_servers import Server
 from tools.support.corpus import CORPUS
+from tools.support.make_tree import make_tree
 
 #: Make targets that run the tests or need minutes: here only what they would call is looked at.
 MAKE_CALLS = {
@@ -163,3 +166,90 @@ def test_links_within_the_repository_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
         if not target.startswith("http"):
             assert (page.parent / target).exists(), target
+
+
+NAMED = "dask://localhost:8786"
+
+
+@pytest.mark.slow
+def test_the_command_prints_what_it_prints_without_a_cluster(workplace: Reader, cluster: Server) -> None:
+    install, check = steps((REPOSITORY / "docs" / "cluster.md").read_text())
+    assert install.command == "pip install '.[dask]'"
+    [scheduler, worker] = blocks("docs/cluster.md", "sh")[0].splitlines()
+    assert scheduler.endswith(" --host localhost --port 8786") and " tcp://localhost:8786 " in worker
+    far = workplace.type(check.command.replace(NAMED, cluster.address.replace("tcp:", "dask:")))
+    assert far == workplace.type(check.command.replace(f" --executor {NAMED}", ""))
+
+
+# The first five minutes: a rejected package is understood and repaired with what is printed.
+
+FIRST_CHECK = "docs/first-check.md"
+DESCRIPTION = "try/v5.1/ACME/systems/rack1.json"
+
+
+class FirstTimer(Reader):
+    """Follows the page in a fresh clone, and edits the description before the check that is to accept it."""
+
+    def answer(self, step: Step) -> list[str]:
+        if step.command == "mlsub check try/v5.1/ACME":
+            added, before = "".join(blocks(FIRST_CHECK, "json")).splitlines(keepends=True)
+            file = self.folder / DESCRIPTION
+            text = file.read_text()
+            assert text.count(before) == 1
+            file.write_text(text.replace(before, added + before))
+        return super().answer(step)
+
+
+def verdict(step: Step) -> str:
+    """The word that the answer of a check ends with."""
+    [found] = [line.partition(":")[0] for line in step.shown if line.startswith(("accepted: ", "rejected: "))]
+    return found
+
+
+def test_a_rejected_package_is_accepted_at_the_end_of_the_page(tmp_path: Path, follow: Follow) -> None:
+    shutil.copytree(REPOSITORY / "examples", tmp_path / "examples")
+    follow(FIRST_CHECK, FirstTimer(tmp_path))
+    checks = [step for step in steps((REPOSITORY / FIRST_CHECK).read_text()) if step.command.startswith("mlsub check")]
+    assert [verdict(step) for step in checks] == ["rejected", "rejected", "accepted"]
+
+
+def test_the_readme_shows_the_same_rejected_package() -> None:
+    [check] = [step for step in steps((REPOSITORY / "README.md").read_text()) if step.shown]
+    assert (check.status, verdict(check)) == (1, "rejected")
+    assert len((REPOSITORY / "README.md").read_text().splitlines()) <= 150
+
+
+# The page on sealing, from the first command to the last, as a reader would follow it.
+
+SEAL = "docs/seal.md"
+
+
+@pytest.fixture
+def sealing(tmp_path: Path) -> Reader:
+    """A folder with a tree where the page has one, keys and a passphrase."""
+    make_tree(tmp_path / "demo", "rehearsal-v1.0", "Rehearsal", ("digits",))
+    identity = x25519.Identity.generate()
+    (tmp_path / "committee.txt").write_text(f"# the committee\n{identity.to_public()}\n")
+    for name, text in (("committee-key.txt", f"{identity}\n"), ("passphrase.txt", "correct horse battery staple\n")):
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o600)
+    return Reader(tmp_path)
+
+
+def test_the_commands_of_the_page_follow_one_another(sealing: Reader) -> None:
+    said = [sealing.type(step.command).stdout for step in steps((REPOSITORY / SEAL).read_text())]
+    assert len(said) == 7
+    assert said[0].startswith("Dry run\n\nWould seal ")
+    assert said[1].startswith("Receipt of the sealed submission of Rehearsal\n")
+    assert said[2] == "Verification\n\nNothing differs: Rehearsal.tar.gz.age with Rehearsal.tar.gz.age.receipt.txt\n"
+    assert said[3].startswith("Opened\n\nform:  age v1, for recipients\ntree:  opened/Rehearsal\n")
+    assert all(one.startswith("Verification\n\nNothing differs: ") for one in said[4:6])
+    assert json.loads(said[6])["findings"] == []
+
+
+@pytest.mark.slow
+def test_the_lines_of_python_of_the_page_run(sealing: Reader) -> None:
+    [code] = blocks(SEAL, "python")
+    files, opened = sealing.run([sys.executable, "-c", code]).stdout.split()
+    assert files == opened != "0"
+    assert (sealing.folder / "by-hand" / "Rehearsal" / "results").is_dir()

@@ -11,8 +11,7 @@ import pytest
 from pyrage import x25519
 
 from tests.commands.tree import leaves
-from tests.docs.pages import REPOSITORY, Step
-from tests.docs.reader import Reader
+from tests.docs.pages import REPOSITORY, Reader, Step
 from tools.support.corpus import CORPUS
 
 #: What an example names in the place of what only its reader has: the key of the committee, which the fixture makes.

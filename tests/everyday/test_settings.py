@@ -64,15 +64,10 @@ PRECEDENCE = {
 }
 #: Options of the same name as a setting that ask for something else.
 OTHERS = {
-    ("demo", "--round"),
+    *((command, "--round") for command in ("demo", "init", "rules list", "schema")),
+    *((command, "--usage") for command in ("init", "schema")),
+    *((command, "--format") for command in ("system capture", "watch")),
     ("fix", "--select"),
-    ("init", "--round"),
-    ("init", "--usage"),
-    ("rules list", "--round"),
-    ("schema", "--round"),
-    ("schema", "--usage"),
-    ("system capture", "--format"),
-    ("watch", "--format"),
 }
 
 

@@ -66,10 +66,14 @@ HOSTILE = {
 }
 
 
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
 @pytest.mark.parametrize("text", WRONG)
 @pytest.mark.parametrize("name", ["mlsub.toml", "pyproject.toml"])
-def test_each_mistake_has_its_place(name: str, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_each_mistake_has_its_place(name: str, text: str) -> None:
     said = WRONG[text]
     if name == "pyproject.toml":
         if "not TOML" in said or text.startswith("rcp_points"):
@@ -82,8 +86,7 @@ def test_each_mistake_has_its_place(name: str, text: str, tmp_path: Path, monkey
     assert outcome.stderr.startswith(f"mlsub check: {name}{said}")
 
 
-def test_in_ci_a_mistake_is_a_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_in_ci_a_mistake_is_a_finding() -> None:
     Path("mlsub.toml").write_text("strict = true\nstrickt = 1\n")
     for words in (("check", "."), ("review", "."), ("system", "check", "a.json")):
         outcome = run(*words, "--format", "sarif")
@@ -95,8 +98,7 @@ def test_in_ci_a_mistake_is_a_finding(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_file_is_one_line(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_hostile_file_is_one_line(name: str) -> None:
     Path("mlsub.toml").write_bytes(HOSTILE[name])
     outcome = run("check", ".")
     assert (outcome.status, outcome.stdout) == (2, "")
@@ -107,8 +109,7 @@ def test_a_hostile_file_is_one_line(name: str, tmp_path: Path, monkeypatch: pyte
     assert "pyproject.toml" not in run("check", ".").stderr, "not ours: it does not mention mlsub"
 
 
-def test_what_is_not_a_file_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_what_is_not_a_file_is_not_read() -> None:
     os.mkfifo("mlsub.toml")
     Path(".mlsub.toml").symlink_to("gone.toml")
     Path("pyproject.toml").mkdir()

@@ -2,105 +2,93 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tools.support.make_tree import Tree, make_tree, spoil
-from tools.support.runner import run
+from tools.support.runner import check, run
 
 
-def _tree(tmp: Path, *change: Callable[[Tree], object]) -> Path:
-    tree = make_tree(tmp)
-    for one in change:
-        one(tree)
-    return tree.folder
-
-
-def _forgiven_and_short(tmp: Path) -> Path:
+def _forgiven_and_short(tree: Tree) -> None:
     """Of two organisations one has a run that is forgiven, and the other one too few."""
-    spoil(make_tree(tmp), 0)
-    make_tree(tmp, org="Zeta").log(4).unlink()
-    return tmp / "v1.0"
+    spoil(tree, 0)
+    make_tree(tree.folder.parents[1], org="Zeta").log(4).unlink()
 
 
-def _empty(tmp: Path) -> Path:
-    make_tree(tmp)
-    (tmp / "v1.0" / "Zeta").mkdir()
-    return tmp / "v1.0"
+def _forgiven_and_shared(tree: Tree) -> None:
+    spoil(tree, 0)
+    tree.edit(lambda log: log.put("seed", value=1003), 2)
 
 
 GOOD = "5 of 5 logs compliant, 1 of 1 system descriptions accepted"
 RUN_MISSING = (
     "rejected: 1 of 1 entries rejected (entry.run-count); 4 of 4 logs compliant, 1 of 1 system descriptions accepted"
 )
-#: What is checked, and the whole verdict line.
-CASES: dict[str, tuple[Callable[[Path], Path], str]] = {
-    "a clean package": (lambda tmp: _tree(tmp), f"accepted: 1 of 1 entries accepted, {GOOD}"),
+#: What is done to a package, what of it is checked, and the whole verdict line.
+CASES: dict[str, tuple[Callable[[Tree], object], str, str]] = {
+    "a clean package": (lambda tree: None, ".", f"accepted: 1 of 1 entries accepted, {GOOD}"),
     "a forgiven run": (
-        lambda tmp: _tree(tmp, lambda tree: spoil(tree, 0)),
+        lambda tree: spoil(tree, 0), ".",
         "accepted: 1 of 1 entries accepted, 4 of 5 logs compliant, 1 of 1 system descriptions accepted",
     ),
-    "a run is missing": (
-        lambda tmp: _tree(tmp, lambda tree: tree.log(4).unlink()),
-        RUN_MISSING,
-    ),
-    "the benchmark's folder alone": (
-        lambda tmp: _tree(tmp, lambda tree: tree.log(4).unlink()) / "results" / "rack1" / "resnet",
-        RUN_MISSING,
-    ),
-    "the system's folder": (
-        lambda tmp: _tree(tmp, lambda tree: tree.log(4).unlink()) / "results" / "rack1",
-        RUN_MISSING,
-    ),
+    **{
+        f"a run is missing from {below}": (lambda tree: tree.log(4).unlink(), below, RUN_MISSING)
+        for below in (".", "results/rack1/resnet", "results/rack1")
+    },
     "the description": (
-        lambda tmp: _tree(tmp, lambda tree: tree.describe(cooling=None, framework=15)),
+        lambda tree: tree.describe(cooling=None, framework=15), ".",
         "rejected: 1 of 1 system descriptions rejected (system.field-missing, system.field-not-text); "
         "1 of 1 entries accepted, 5 of 5 logs compliant",
     ),
     "a folder that is not a benchmark's": (
-        lambda tmp: _tree(tmp, lambda tree: tree.entry("resnet50").mkdir()),
+        lambda tree: tree.entry("resnet50").mkdir(), ".",
         f"rejected: 1 error in the package (tree.unknown-benchmark); 1 of 1 entries accepted, {GOOD}",
     ),
     "no description": (
-        lambda tmp: _tree(tmp, lambda tree: tree.description().unlink()),
+        lambda tree: tree.description().unlink(), ".",
         "rejected: 1 of 1 entries rejected, 1 error in the package (tree.system-description-missing); "
         "5 of 5 logs compliant",
     ),
     "too many runs that do not comply": (
-        lambda tmp: _tree(tmp, lambda tree: spoil(tree, 0, 1)),
+        lambda tree: spoil(tree, 0, 1), ".",
         "rejected: 1 of 1 entries rejected (key.eval_accuracy.target, entry.noncompliant-runs); "
         "3 of 5 logs compliant, 1 of 1 system descriptions accepted",
     ),
     "a forgiven run beside what rejects": (
-        lambda tmp: _tree(
-            tmp, lambda tree: spoil(tree, 0), lambda tree: tree.edit(lambda log: log.put("seed", value=1003), 2)
-        ),
+        _forgiven_and_shared, ".",
         "rejected: 1 of 1 entries rejected (seed.shared); 4 of 5 logs compliant, 1 of 1 system descriptions accepted",
     ),
     "a log": (
-        lambda tmp: _tree(tmp, lambda tree: spoil(tree, 0)) / "results" / "rack1" / "resnet" / "result_0.txt",
+        lambda tree: spoil(tree, 0), "results/rack1/resnet/result_0.txt",
         "rejected: 1 of 1 logs noncompliant (key.eval_accuracy.target)",
     ),
     "one of two organisations": (
-        _forgiven_and_short,
+        _forgiven_and_short, "..",
         "rejected: 1 of 2 organisations (Zeta): 1 of 2 entries rejected (entry.run-count); "
         "8 of 9 logs compliant, 2 of 2 system descriptions accepted",
     ),
     "an organisation without anything": (
-        _empty,
+        lambda tree: tree.folder.with_name("Zeta").mkdir(), "..",
         "rejected: 1 of 2 organisations (Zeta): 2 errors in the package (tree.results-missing, tree.systems-missing); "
         f"1 of 1 entries accepted, {GOOD}",
     ),
-    "no round": (lambda tmp: make_tree(tmp, "somewhere").folder, "not-checked: nothing could be checked"),
-}
+    "no round": (
+        lambda tree: tree.folder.parent.rename(tree.folder.parents[1] / "somewhere"), "../../somewhere/ACME",
+        "not-checked: nothing could be checked",
+    ),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_verdict_line_says_what_rejects(name: str, tmp_path: Path) -> None:
-    make, expected = CASES[name]
-    folder = make(tmp_path)
+    change, below, expected = CASES[name]
+    tree = make_tree(tmp_path)
+    change(tree)
+    folder = os.path.normpath(tree.folder / below)
     quiet, usual = run("check", "-q", folder), run("check", folder)
     assert " ".join(quiet.stdout.split()) == expected
     assert " ".join(usual.stdout.split()).endswith(f" {expected}")
@@ -140,15 +128,51 @@ def test_what_makes_an_accepted_package_end_with_1_is_said(tmp_path: Path) -> No
 
 
 def test_runs_that_are_forgiven_are_not_to_be_fixed(tmp_path: Path) -> None:
-    text = run("check", "-v", _forgiven_and_short(tmp_path)).stdout
+    _forgiven_and_short(make_tree(tmp_path))
+    text = run("check", "-v", tmp_path / "v1.0").stdout
     first, _, rest = text.partition("\nOfficial warnings: 2 findings\n")
     assert "To fix: 1 finding " in first
     assert "[key.eval_accuracy.target]" not in first
     assert "forgiven error: No eval_accuracy reaches the quality target" in rest
-
-
-def test_formats_of_ci_count_what_rejects_and_not_what_is_forgiven(tmp_path: Path) -> None:
-    results = run("check", "--format", "sarif", _forgiven_and_short(tmp_path)).document["runs"][0]["results"]
+    # So formats of CI have it.
+    results = run("check", "--format", "sarif", tmp_path / "v1.0").document["runs"][0]["results"]
     outcomes = {one["ruleId"]: one["properties"]["outcome"] for one in results}
     assert outcomes["entry.run-count"] == "counts"
     assert "counts" not in {outcomes["key.eval_accuracy.target"], outcomes["entry.forgiven-runs"]}
+
+
+# What a folder above is called never changes what is tested of the logs below it.
+
+
+@pytest.mark.parametrize("bad", [0, 1, 2])
+@pytest.mark.parametrize("inside", ["{}/rack1/resnet", "{}/resnet", "{}"])
+def test_loose_logs_are_tested_alike_in_results_and_elsewhere(inside: str, bad: int, tmp_path: Path) -> None:
+    tree = make_tree(tmp_path / "source")
+    spoil(tree, *range(bad))
+    answers = []
+    for name in ("runs", "results"):
+        folder = tmp_path / inside.format(name)
+        shutil.copytree(tree.entry(), folder)
+        outcome = check(folder, "--round", "1.0")
+        [entry] = outcome.report["entries"]
+        assert entry["division"] == "closed"
+        facts = {key: entry[key] for key in ("official", "runs", "compliant", "converged", "rcp", "minutes")}
+        answers.append((outcome.status, outcome.official, facts, outcome.rules()))
+    assert answers[0] == answers[1]
+    assert answers[0][0] == int(bad > 1)
+
+
+def test_below_an_organisation_they_are_a_part_of_it(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    tree.description().unlink()
+    outcome = check(tree.entry())
+    assert (outcome.status, outcome.errors()) == (1, {"tree.system-description-missing"})
+    assert outcome.report["entries"][0]["division"] == "closed"
+
+
+def test_a_folder_of_figures_beside_the_logs_hides_none(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path / "source")
+    folder = tmp_path / "runs" / "resnet"
+    shutil.copytree(tree.entry(), folder)
+    (folder / "results").mkdir()
+    assert len(check(folder, "--round", "1.0").report["logs"]) == 5

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from mlsub.io import write
+from mlsub.io import folders, look, write
 from mlsub.io.errors import MlsubError
-from mlsub.io.write import back_up, make_folder, put_folder, replace_whole, staging_beside, sync_tree, write_file
+from mlsub.io.folders import check_free, digests, replace_folder
+from mlsub.io.write import (
+    back_up,
+    check_output,
+    make_folder,
+    put_folder,
+    replace_whole,
+    staging_beside,
+    sync_tree,
+    write_file,
+)
+from tests.refused import Refusals
 
 FILES = 20
 
@@ -239,3 +252,227 @@ def test_many_files_are_brought_to_the_disk_and_what_fails_is_raised(
     assert seen == {tmp_path, *tmp_path.iterdir()}
     with pytest.raises(OSError, match="Input/output error"):
         sync_tree(tmp_path)
+
+
+def test_a_new_file_is_written_with_the_usual_permissions(tmp_path: Path) -> None:
+    file, usual = tmp_path / "out.csv", tmp_path / "usual"
+    usual.touch()
+    write_file(file, b"content", force=False)
+    assert file.read_bytes() == b"content"
+    assert file.stat().st_mode == usual.stat().st_mode
+    assert sorted(tmp_path.iterdir()) == [file, usual]
+
+
+def test_the_same_content_is_kept_once(tmp_path: Path) -> None:
+    file = tmp_path / "out.csv"
+    assert write_file(file, b"content", force=True) is None
+    assert write_file(file, b"content", force=True) is None
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def _made(file: Path, make: Callable[[Path], object]) -> Path:
+    make(file)
+    return file
+
+
+@pytest.mark.parametrize("force", [False, True])
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda tmp: tmp / "none" / "out.csv", "There is no folder "),
+        (lambda tmp: tmp, "is a folder. Name a file in it."),
+        (lambda tmp: tmp / ("x" * 300), "cannot be written: File name too long"),
+        (lambda tmp: tmp / "a\0b", "cannot be written: "),
+        (lambda tmp: _made(tmp / "pipe", os.mkfifo), ""),
+        (lambda tmp: _made(tmp / "link", lambda link: link.symlink_to("nowhere")), ""),
+        (lambda tmp: Path(os.devnull), ""),
+    ],
+)
+def test_what_cannot_be_written_is_refused_beforehand(
+    make: Callable[[Path], Path], message: str, force: bool, tmp_path: Path
+) -> None:
+    file = make(tmp_path)
+    expected = message or ("is not a regular file. Name another" if force else "exists. Add --force to replace it.")
+    with pytest.raises(MlsubError, match=expected):
+        check_output(file, force=force)
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(MlsubError, match=expected):
+        write_file(file, b"content", force=force)
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_link_to_a_file_is_replaced_and_the_file_is_left(tmp_path: Path) -> None:
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_bytes(b"old")
+    link.symlink_to(target)
+    write_file(link, b"new", force=True)
+    assert (link.read_bytes(), target.read_bytes()) == (b"new", b"old")
+
+
+# Nothing at a path is an answer; what cannot be looked at is an error, whatever Python there is.
+
+LOOKS: dict[str, Callable[[Path], object]] = {
+    "status_of": look.status_of,
+    "is_folder": look.is_folder,
+    "is_link": look.is_link,
+    "is_there": look.is_there,
+    "names_in": look.names_in,
+}
+looks = pytest.mark.parametrize("name", LOOKS)
+
+
+@looks
+@pytest.mark.parametrize("place", ["gone", "file/below", "n" * 300, "zero\0", "gone/below"])
+def test_where_nothing_can_be_there_is_nothing(name: str, place: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    assert not LOOKS[name](tmp_path / place)
+
+
+@looks
+@pytest.mark.parametrize("error", [errno.EIO, errno.EACCES, errno.ESTALE, errno.EMFILE, errno.ETIMEDOUT])
+def test_what_the_system_refuses_is_an_error_that_names_the_path(
+    name: str, error: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Refusals(tmp_path, monkeypatch).at_call(0, error)
+    with pytest.raises(OSError) as raised:
+        LOOKS[name](tmp_path)
+    assert (raised.value.errno, raised.value.filename) == (error, str(tmp_path))
+
+
+def test_links_are_followed_unless_they_are_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    for name, target in {"link": "folder", "broken": "gone", "circle": "circle"}.items():
+        (tmp_path / name).symlink_to(target)
+    names = sorted(look.names_in(tmp_path))
+    assert names == ["broken", "circle", "folder", "link"]
+    assert [look.is_folder(tmp_path / name) for name in names] == [False, False, True, True]
+    assert [look.is_link(tmp_path / name) for name in names] == [True, True, False, True]
+    assert all(look.is_there(tmp_path / name) for name in names)
+    assert [look.status_of(tmp_path / name) is None for name in names] == [True, True, False, False]
+
+
+# What mlsub wrote is known again, and everything else is somebody's.
+
+
+def put(final: Path, files: dict[str, str]) -> None:
+    """Put a folder in place with these files."""
+    with staging_beside(final) as staging:
+        new = staging / "new"
+        new.mkdir()
+        for path, content in files.items():
+            (new / path).parent.mkdir(parents=True, exist_ok=True)
+            (new / path).write_text(content)
+        replace_folder(new, final)
+
+
+def contents(folder: Path) -> dict[str, str]:
+    return {path: (folder / path).read_text() for path in digests(folder)}
+
+
+@pytest.fixture
+def final(tmp_path: Path) -> Path:
+    put(tmp_path / "ACME", {"a/one": "1", "two": "2"})
+    return tmp_path / "ACME"
+
+
+def test_what_was_written_is_replaced_and_goes(final: Path) -> None:
+    check_free(final)
+    put(final, {"two": "other", "three": "3"})
+    assert contents(final) == {"two": "other", "three": "3"}
+    put(final, {"two": "again"})
+    assert contents(final) == {"two": "again"}
+
+
+#: What somebody does to the folder, and the name that is told.
+CHANGES: dict[str, tuple[Callable[[Path], object], str]] = {
+    "changed": (lambda final: (final / "two").write_text("mine"), "two"),
+    "added": (lambda final: (final / "a" / "mine").write_text("mine"), "a/mine"),
+    "hidden": (lambda final: (final / ".mine").write_text("mine"), ".mine"),
+    "deep": (
+        lambda final: ((final / "b" / "c").mkdir(parents=True), (final / "b/c/mine").write_text("mine")),
+        "b/c/mine",
+    ),
+    "no text": (lambda final: (final / "caf\udce9").write_text(""), "caf\udce9"),
+    "linked": (lambda final: ((final / "two").unlink(), (final / "two").symlink_to("a/one")), "two"),
+    "a linked folder": (lambda final: (final / "link").symlink_to("a"), "link"),
+    "a pipe": (lambda final: os.mkfifo(final / "fifo"), "fifo"),
+    "moved": (lambda final: (final / "two").rename(final / "three"), "three"),
+}
+
+
+@pytest.mark.parametrize(("change", "name"), CHANGES.values(), ids=CHANGES)
+def test_what_somebody_did_keeps_it_and_is_named(change: Callable[[Path], object], name: str, final: Path) -> None:
+    change(final)
+    before = sorted(os.walk(final))
+    for attempt in (lambda: check_free(final), lambda: put(final, {"two": "new"})):
+        with pytest.raises(MlsubError) as refused:
+            attempt()
+        assert name in str(refused.value)
+        assert "a/one" not in str(refused.value)
+    assert sorted(os.walk(final)) == before
+
+
+def test_names_that_are_no_text_are_known_again(tmp_path: Path) -> None:
+    put(tmp_path / "ACME", {"caf\udce9": "1", "café": "2"})
+    put(tmp_path / "ACME", {})
+    assert not digests(tmp_path / "ACME")
+
+
+def test_links_that_were_put_there_are_known_again(final: Path) -> None:
+    with staging_beside(final) as staging:
+        (staging / "new").mkdir()
+        (staging / "new" / "link").symlink_to("nowhere")
+        replace_folder(staging / "new", final)
+    put(final, {"two": "2"})
+    assert contents(final) == {"two": "2"}
+
+
+def test_the_same_content_is_never_in_the_way(final: Path) -> None:
+    (final / "three").write_text("3")
+    put(final, {"three": "3"})
+    assert contents(final) == {"three": "3"}
+
+
+def test_empty_folders_are_nothing_that_is_lost(final: Path) -> None:
+    (final / "empty").mkdir()
+    put(final, {"two": "2"})
+    assert not (final / "empty").exists()
+
+
+@pytest.mark.parametrize("put_first", [False, True])
+def test_a_process_that_ends_on_the_way_leaves_a_folder_that_is_known(
+    put_first: bool, final: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real_put = folders.put_folder
+
+    def stop_put(staging: Path, place: Path) -> None:
+        if put_first:
+            real_put(staging, place)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(folders, "put_folder", stop_put)
+    with pytest.raises(KeyboardInterrupt):
+        put(final, {"two": "new"})
+    monkeypatch.undo()
+    check_free(final)
+    put(final, {"two": "newer"})
+    assert contents(final) == {"two": "newer"}
+
+
+def test_a_record_that_cannot_be_written_leaves_the_old_folder(final: Path) -> None:
+    record = final.parent / ".ACME.mlsub-written"
+    record.unlink()
+    record.mkdir()
+    (record / "mine").write_text("")
+    before = contents(final)
+    with pytest.raises(MlsubError):
+        put(final, {**before, "three": "3"})
+    assert contents(final) == before
+
+
+def test_a_link_is_no_record(final: Path, tmp_path: Path) -> None:
+    record = final.parent / ".ACME.mlsub-written"
+    record.rename(tmp_path / "elsewhere")
+    record.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(MlsubError, match="a/one"):
+        check_free(final)

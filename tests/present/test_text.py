@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from mlsub.findings import Blocks, Finding, Kind, Severity
-from mlsub.io.show import plain
+from mlsub.io.show import flat, plain, spaced
 from mlsub.present.document import (
     Block,
     Code,
@@ -172,11 +172,7 @@ def test_shortened_names_stay_distinct_or_else_are_not_shortened() -> None:
     texts = [["system", *names], ["x" * 30]]
     fits = layout(columns, texts, 0, 48)
     assert fits is not None
-    assert [shorten(name, fits.widths[0]) for name in names] == [
-        "ipu-pod1…-closed",
-        "ipu-pod6…-closed",
-        "ipu-pod4…-closed",
-    ]
+    assert [shorten(name, fits.widths[0]) for name in names] == [f"ipu-pod{digit}…-closed" for digit in (1, 6, 4)]
     alike = [f"{'a' * 20}{letter}{'b' * 20}" for letter in "xyz"]
     assert layout(columns, [alike, ["x" * 30]], 0, 48) is None
 
@@ -189,15 +185,9 @@ def example() -> Document:
         Column("minutes", number=True),
         Column("what was found", leave_out=2),
     )
+    bad = Span("one \x1b[31m of them", "bad")
     rows = tuple(
-        (
-            "changed",
-            f"ipu-pod{size}-TF1-closed resnet",
-            str(size),
-            f"{size * 1.5:.6f}",
-            Span("one \x1b[31m of them", "bad"),
-        )
-        for size in (4, 16, 64)
+        ("changed", f"ipu-pod{size}-TF1-closed resnet", str(size), f"{size * 1.5:.6f}", bad) for size in (4, 16, 64)
     )
     return document(
         "An example",
@@ -223,3 +213,12 @@ def test_a_row_costs_the_same_in_a_long_table(width: int) -> None:
         render(document("Many", Table(columns, cells)), width)
 
     assert growth(table, 100, 1_000) < 20
+
+
+@given(st.text(st.sampled_from("İIßŉaZ Ⅷ™-_’") | st.characters()))
+def test_small_letters_stay_in_their_places(text: str) -> None:
+    kept = spaced(text)
+    small = flat(text)
+    assert len(small) == len(kept)
+    for one, other in zip(small, kept, strict=True):
+        assert one.upper() == other.upper() or one == other.lower() or (one, other) == ("i", "İ")

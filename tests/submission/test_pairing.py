@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from mlsub.submission.pairing import MOST, paired, pairs, without
 from mlsub.submission.result import Result
-from tests.commands.site.many import result
+from tests.commands.site.sites import result
 
 
 def entries(round_name: str, count: int) -> list[Result]:

@@ -74,12 +74,6 @@ def test_what_is_no_executor_is_named(words: str) -> None:
         pass
 
 
-def test_jobs_must_not_contradict() -> None:
-    words = "dask://localhost:8786"
-    with pytest.raises(MlsubError, match=f"--jobs 2 contradicts --executor {words}"), open_pool(words, 2, 0):
-        pass
-
-
 def test_chunks_hold_everything_once_in_order() -> None:
     tasks = list(map(str, range(9)))
     chunks = cut(tasks, [7, 1, 90, 30, 30, 2, 2, 2, 2], 40)

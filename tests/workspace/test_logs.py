@@ -12,16 +12,20 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from mlsub.commands.review.run import reading_of, sides_of
 from mlsub.io.errors import MlsubError
 from mlsub.judge.log import judge_log
 from mlsub.rounds import get_round
 from mlsub.submission.model import LogReport
-from mlsub.workspace import Settings
+from mlsub.submission.report import Report
+from mlsub.workspace import Settings, check_paths, check_with_logs
 from mlsub.workspace.cache import Cache
 from mlsub.workspace.logs import logs_job
 from mlsub.workspace.runs import one_benchmark
 from mlsub.workspace.schedule import read_logs
 from tests.workspace.changes import CHANGES, symbolic_link, touched_back
+from tools.support.corpus import CORPUS
+from tools.support.effort import LONG
 from tools.support.judging import deep, report_on
 from tools.support.make_tree import Tree, make_tree
 
@@ -249,3 +253,50 @@ def test_what_changes_while_it_is_read_is_read_again(cache: Cache, tree: Tree) -
         patch.setattr("mlsub.workspace.logs.judge_log", changing)
         reports(files_of(tree), cache)
     assert read(cache, files_of(tree))[1] == ["result_0.txt"]
+
+
+# What published logs show comes back exactly, and every answer about them is the same, cold and warm.
+
+published = pytest.mark.skipif(not CORPUS.is_dir(), reason="no published results")
+#: Packages of every reader and format there is, and all of them.
+SOME = ("hpc-v3.0", "v0.7/SIAT", "v1.0/Graphcore", "v5.1/MiTAC")
+
+
+def places() -> list[str]:
+    return [str(CORPUS)] if LONG else [str(CORPUS / name) for name in SOME]
+
+
+@published
+@pytest.mark.slow
+@pytest.mark.parametrize("trace", [False, True], ids=["reports", "traces"])
+def test_logs_come_back_as_they_were(folder: Path, trace: bool) -> None:
+    cold = check_with_logs(places(), Settings(cache=Cache(folder), trace=trace))
+    cache = Cache(folder)
+    warm = check_with_logs(places(), Settings(cache=cache, trace=trace))
+    assert cache.asked["logs"] == cache.reused["logs"] == sum(len(one.logs) for one in cold) > 0
+    assert deep(warm) == deep(cold)
+
+
+@published
+@pytest.mark.slow
+def test_reports_come_back_as_they_were(folder: Path) -> None:
+    def reports(cache: Cache | None, jobs: int | None = None) -> list[Report]:
+        return check_paths(places(), Settings(cache=cache, jobs=jobs))
+
+    without = reports(None)
+    cold = reports(Cache(folder), jobs=2)
+    cache = Cache(folder)
+    warm = reports(cache, jobs=1)
+    assert cache.asked["packages"] == cache.reused["packages"] > 0
+    assert deep(without) == deep(cold) == deep(warm)
+
+
+@published
+@pytest.mark.slow
+def test_a_review_comes_back_as_it_was(folder: Path) -> None:
+    without = reading_of(sides_of(places(), Settings()), Settings())
+    for _ in range(2):
+        cache = Cache(folder)
+        again = reading_of(sides_of(places(), Settings()), Settings(cache=cache))
+        assert deep(again) == deep(without)
+    assert not cache.asked, "no log was asked for"

@@ -14,14 +14,14 @@ from msgspec.structs import replace
 from mlsub.commands.site.charts import chip_minutes_chart, scaling_chart
 from mlsub.commands.site.home import news, records_beaten
 from mlsub.commands.site.results import Site, fast
-from tests.commands.site.many import rejected, result, rounds_of, site_of
+from tests.commands.site.sites import made_of, rejected, result, rounds_of
 
 H100 = "NVIDIA H100 80GB"
 
 
 def chains(cases: dict[str, list[list[object]]]) -> list[list[tuple[str, float]]]:
     """The records of the one benchmark that cases are of."""
-    (results,) = site_of(cases).benchmarks
+    (results,) = made_of(cases).benchmarks
     return [[(record.round, fast(record)) for record in chain] for chain in results.record_chains()]
 
 
@@ -51,10 +51,9 @@ def test_a_line_joins_rounds_that_may_be_compared(folder: str, rounds: list[str]
 
 def test_an_ssd_is_no_retinanet_but_a_gnn_is_an_rgat() -> None:
     rows = {"1.1": "ssd", "2.0": "ssd", "4.0": "gnn", "5.0": "rgat"}
-    found = site_of({name: [[folder, "ACME", H100, 8, 9.0]] for name, folder in rows.items()}).benchmarks
-    assert [
-        (some[0].benchmark_title, tuple(one.round_key for one in some), some[0].benchmark_href) for some in found
-    ] == [
+    found = made_of({name: [[folder, "ACME", H100, 8, 9.0]] for name, folder in rows.items()}).benchmarks
+    told = [(some[0].benchmark_title, tuple(one.round_key for one in some), some[0].benchmark_href) for some in found]
+    assert told == [
         ("R-GAT", ("v4.0", "v5.0"), "benchmarks/rgat.html"),
         ("RetinaNet", ("v2.0",), "benchmarks/retinanet.html"),
         ("SSD", ("v1.1",), "benchmarks/ssd.html"),
@@ -67,7 +66,8 @@ def test_benchmarks_of_the_newest_round_come_first_and_hpc_after_training() -> N
         "4.0": [["resnet", "ACME", H100, 8, 9.0]],
         "5.0": [["bert", "ACME", H100, 8, 9.0], ["rgat", "ACME", H100, 8, 9.0], ["rgat", "ZETA", H100, 8, 9.0]],
     }
-    assert [some[0].benchmark_title for some in site_of(cases).benchmarks] == ["R-GAT", "BERT", "ResNet-50", "DeepCAM"]
+    titles = [some[0].benchmark_title for some in made_of(cases).benchmarks]
+    assert titles == ["R-GAT", "BERT", "ResNet-50", "DeepCAM"]
 
 
 def test_the_newest_round_is_the_one_that_came_out_last() -> None:
@@ -80,7 +80,7 @@ def test_the_newest_round_is_the_one_that_came_out_last() -> None:
 
 @pytest.mark.parametrize("minutes", [None, 0.0, -3.0])
 def test_a_time_that_nobody_published_is_no_record(minutes: float | None) -> None:
-    (results,) = site_of({"5.0": [["bert", "ACME", H100, 8, minutes]]}).benchmarks
+    (results,) = made_of({"5.0": [["bert", "ACME", H100, 8, minutes]]}).benchmarks
     assert (results.timed, results.record_chains()) == ((), [])
 
 
@@ -108,7 +108,7 @@ def test_ideal_lines_go_through_the_smallest_system_of_each_round_and_accelerato
             ["bert", "ACME", H100, 8, 1.0, "open"],
         ],
     }
-    site = site_of(cases)
+    site = made_of(cases)
     (results,) = site.benchmarks
     lines = [
         (through.round, through.accelerators_count, fast(through), line["most"], line["newest"])
@@ -125,7 +125,7 @@ def test_chip_minutes_are_the_least_of_each_family_and_round() -> None:
         "1.1": [["bert", "ACME", "A30", 8, 20.0], ["bert", "ACME", "GC200", 16, 30.0], ["bert", "ACME", "N/A", 0, 9.0]],
         "2.0": [["bert", "ACME", "A100", 1, 1.0, "open"]],
     }
-    site = site_of(cases)
+    site = made_of(cases)
     data = chip_minutes_chart(site, site.results).data
     best = [site.results[at] for at in data["at"]]
     found = [(one.round_key, one.family, one.chip_minutes) for one in best]
@@ -165,18 +165,18 @@ CASES = yaml.safe_load(Path(__file__).with_name("news.yaml").read_text("utf-8"))
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_the_sentences_say_what_the_results_say(case: dict[str, Any]) -> None:
-    assert list(news(site_of(case["rounds"]))) == case["sentences"]
+    assert list(news(made_of(case["rounds"]))) == case["sentences"]
 
 
 def test_without_results_there_is_no_news() -> None:
-    assert news(Site([])) == news(site_of({"5.0": []})) == ()
+    assert news(Site([])) == news(made_of({"5.0": []})) == ()
 
 
 def test_many_records_are_counted_and_the_greatest_gains_named() -> None:
     names = ["bert", "resnet", "unet3d", "maskrcnn", "rnnt"]
     before = [[name, "ACME", "NVIDIA A100", 8, 60.0] for name in names]
     after = [[name, "ACME", "NVIDIA A100", 8, 50.0 - place] for place, name in enumerate(names)]
-    site = site_of({"2.0": before, "2.1": after})
+    site = made_of({"2.0": before, "2.1": after})
     second = news(site)[1]
     assert second.startswith("Records fell on 5 of its 5 benchmarks with comparable results of earlier rounds: RNN-T ")
     assert second.endswith("(ACME, 8 × A100, of 2 results given), and 2 more.")
@@ -187,5 +187,5 @@ def test_many_records_are_counted_and_the_greatest_gains_named() -> None:
 
 def test_names_from_outside_are_shortened_text() -> None:
     hostile = "<script>alert(1)</script>\x00\n" + "x" * 500
-    words = news(site_of({"5.0": [["bert", hostile, "N/A", 0, 3.0]]}))
+    words = news(made_of({"5.0": [["bert", hostile, "N/A", 0, 3.0]]}))
     assert all(len(sentence) < 300 and "\x00" not in sentence and "\n" not in sentence for sentence in words)

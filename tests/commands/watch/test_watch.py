@@ -193,9 +193,7 @@ def test_a_log_that_goes_on_after_its_end_is_judged_again(tmp_path: Path) -> Non
     status, kept = watched([first, second], script)
     ends = [(one.path, one.official) for one in kept.of(Ended)]
     assert ends == [
-        ("result_0.txt", "compliant"),
-        ("result_0.txt", "noncompliant"),
-        ("result_1.txt", "compliant"),
+        (f"result_{run}.txt", told) for run, told in ((0, "compliant"), (0, "noncompliant"), (1, "compliant"))
     ]
     assert status == 1
 
@@ -243,13 +241,16 @@ def test_how_a_watch_ends(name: str, file: Path) -> None:
         assert runs_of(kept.news)[-1].status == "aborted"
 
 
+def paths(kept: Kept) -> list[str]:
+    return [*dict.fromkeys(one.path for one in runs_of(kept.news))]
+
+
 def test_a_folder_and_what_appears_in_it(tmp_path: Path) -> None:
     (tmp_path / "result_0.txt").write_bytes(WHOLE)
     (tmp_path / "notes.txt").write_text("no log")
     later = tmp_path / "result_1.txt"
     status, kept = watched([tmp_path], [wait, append(later, *lines_of(run=1))], settings={"logs": 2})
-    assert status == 0
-    assert [*dict.fromkeys(one.path for one in runs_of(kept.news))] == ["result_0.txt", "result_1.txt"]
+    assert (status, paths(kept)) == (0, ["result_0.txt", "result_1.txt"])
     assert verdict(kept).logs == verdict(kept).compliant == 2
 
 
@@ -261,16 +262,13 @@ def test_a_folder_that_comes_late(tmp_path: Path) -> None:
         (folder / "result_0.txt").write_bytes(WHOLE)
 
     status, kept = watched([folder], [wait, make])
-    assert status == 0
-    assert [*dict.fromkeys(one.path for one in runs_of(kept.news))] == ["results", "results/result_0.txt"]
-    assert verdict(kept).logs == 1
+    assert (status, paths(kept), verdict(kept).logs) == (0, ["results", "results/result_0.txt"], 1)
 
 
 def test_a_folder_with_nothing_in_it_waits(tmp_path: Path) -> None:
-    status, kept = watched([tmp_path], [wait, wait, ctrl_c])
-    assert (status, verdict(kept).logs) == (2, 0)
-    status, kept = watched([tmp_path], settings={"idle_s": 5})
-    assert (status, verdict(kept).reason, verdict(kept).logs) == (2, "idle", 0)
+    for script, settings, reason in (([wait, wait, ctrl_c], {}, "interrupted"), ([], {"idle_s": 5}, "idle")):
+        status, kept = watched([tmp_path], script, settings=settings)
+        assert (status, verdict(kept).reason, verdict(kept).logs) == (2, reason, 0)
 
 
 def test_several_folders_have_names_of_their_own(tmp_path: Path) -> None:
@@ -278,7 +276,7 @@ def test_several_folders_have_names_of_their_own(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         (tmp_path / name / "result_0.txt").write_bytes(WHOLE)
     _, kept = watched([tmp_path / "a", tmp_path / "b", tmp_path / "a"])
-    assert [*dict.fromkeys(one.path for one in runs_of(kept.news))] == ["a/result_0.txt", "b/result_0.txt"]
+    assert paths(kept) == ["a/result_0.txt", "b/result_0.txt"]
 
 
 def test_there_is_a_bound_on_logs(
