@@ -178,6 +178,7 @@ def test_it_is_shown_and_cleared(place: Tree) -> None:
     assert run("cache", "clear", "--cache-dir", "cache").status == 0
 
 
+@pytest.mark.slow
 def test_it_stays_within_its_bound(place: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
     assert run("cache", "--cache-size", "3", "--format", "json").document["limit"] == 3 << 20
     monkeypatch.setattr("mlsub.workspace.cache.LIMIT", 20_000)

@@ -114,6 +114,7 @@ def test_strict_counts_neither_nothing_checked_nor_an_official_warning(tmp_path:
     assert (outcome.rules(), outcome.status) == ({"entry.stray-files"}, 0)
 
 
+@pytest.mark.slow
 def test_nothing_under_the_tree_is_written(tmp_path: Path) -> None:
     tree = make_tree(tmp_path, benchmarks=["resnet", "bert"])
     spoil(tree, 0, 1)

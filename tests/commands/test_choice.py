@@ -58,6 +58,7 @@ def test_one_wording_of_help() -> None:
     assert list(checks["--severity"].type.choices) == [one.value for one in Severity]  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 def test_options_choose_findings_in_every_format_and_never_the_verdict(folder: Path) -> None:
     everything = check(folder)
     official = {OFFICIAL, WARNING, "entry.forgiven-runs"}

@@ -94,6 +94,7 @@ def test_a_file_without_a_folder_is_refused_before_the_work(tmp_path: Path) -> N
     assert refused.stderr == f"mlsub compare: There is no folder {tmp_path / 'gone'}. Make it, or name another file.\n"
 
 
+@pytest.mark.slow
 def test_a_pipe_has_120_columns_and_colours_only_where_they_are_forced() -> None:
     plain, forced = (
         called("rules", "list", "--round", "5.1", NO_COLOR="", COLUMNS="60", FORCE_COLOR=value).stdout

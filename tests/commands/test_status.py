@@ -71,6 +71,7 @@ def test_what_is_recorded_run_by_run(workplace: Workplace) -> None:
     assert entry["percent"] > 0
 
 
+@pytest.mark.slow
 def test_what_was_sealed_is_another_package_by_now(workplace: Workplace) -> None:
     filled(workplace)
     states = []

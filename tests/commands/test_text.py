@@ -131,6 +131,7 @@ def test_an_unknown_rule_gets_a_did_you_mean(rule: str, line: str) -> None:
     assert outcome.stderr.splitlines()[-1].startswith(line)
 
 
+@pytest.mark.slow
 def test_every_rule_can_be_explained() -> None:
     for rule in rule_ids():
         outcome = run("explain", rule)

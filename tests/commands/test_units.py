@@ -55,6 +55,7 @@ def test_a_results_table_has_no_convergence_and_says_what_the_logs_count(tree: T
     assert (found["rcp_mean"], found["rcp_verdict"], found["rcp_logs_unit"]) == ("", "fail", "epochs")
 
 
+@pytest.mark.slow
 def test_the_database_has_no_mean_and_says_what_the_logs_count(tree: Tree, tmp_path: Path) -> None:
     pytest.importorskip("duckdb", reason="needs duckdb: pip install '.[db]'")
     database = tmp_path / "results.duckdb"

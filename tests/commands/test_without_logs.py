@@ -71,6 +71,7 @@ def test_many_are_counted(tmp_path: Path) -> None:
     assert "results/e/bert and 2 more): the best of bert is the best of the results given" in said
 
 
+@pytest.mark.slow
 def test_site_marks_the_records_of_that_benchmark_and_round_alone(tmp_path: Path) -> None:
     rounds, site = tmp_path / "rounds", tmp_path / "site"
     _partial(rounds)

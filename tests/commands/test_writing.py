@@ -130,6 +130,7 @@ def test_without_a_record_everything_that_differs_is_somebodys(here: Path) -> No
     assert run(*PACK).status == 0
 
 
+@pytest.mark.slow
 @pytest.mark.product
 @pytest.mark.parametrize("record", ["", "{", "[]", '{"files": {"a": 1}}', '{"files": ' + "[" * 100_000, "\x00\xff"])
 def test_a_broken_record_is_none(record: str, here: Path) -> None:

@@ -33,6 +33,7 @@ def _problem(number: int, above: Path) -> str | None:
     return tried(entry_case(SEED, number, scratch), scratch).problem
 
 
+@pytest.mark.slow
 def test_entries_about_the_limit_get_one_verdict(tmp_path: Path) -> None:
     assert [problem for number in range(ENTRIES) if (problem := _problem(number, tmp_path))] == []
 

@@ -27,6 +27,7 @@ OC20 = Combination("hpc-3.0", "oc20", "open", None)
 NODES, PER_NODE = "number_of_nodes", "accelerators_per_node"
 
 
+@pytest.mark.slow
 def test_odd_entries_get_one_score(tmp_path: Path) -> None:
     assert_none(tried(SEED, 7 * number, tmp_path / str(number)).problem for number in range(SCORES))
 

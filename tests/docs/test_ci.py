@@ -48,6 +48,7 @@ def test_pre_commit_can_read_its_configuration(tmp_path: Path) -> None:
     assert {hook["id"] for hook in repository["hooks"]} == {hook["id"] for hook in HOOKS}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", re.findall(r"sh '(.*)'", PAGE))
 def test_the_commands_of_the_jenkinsfile_run(line: str, demo: Path, tmp_path: Path) -> None:
     (tmp_path / "demo").symlink_to(demo)

@@ -85,6 +85,7 @@ def test_what_is_another_file_too_is_refused(tmp_path: Path) -> None:
     assert precious.read_text() == "a thesis"
 
 
+@pytest.mark.slow
 @pytest.mark.product
 @pytest.mark.parametrize("end", ["sys.exit()", "rec.close()", "raise RuntimeError", "os._exit(0)", "pass"])
 def test_a_forked_process_leaves_the_log_to_the_one_that_opened_it(end: str, tmp_path: Path) -> None:

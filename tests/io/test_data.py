@@ -166,6 +166,7 @@ _json = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(_json, st.integers(0, 5))
 def test_depth_is_that_of_the_value(value: object, more: int) -> None:
     for _ in range(MAX_LEVELS - _levels(value) + more):

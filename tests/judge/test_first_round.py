@@ -165,6 +165,7 @@ def test_other_rounds_are_judged_by_their_package_checker(tmp_path: Path) -> Non
     assert (report.official, report.judged_by) == (Verdict.REJECTED, "package-checker")
 
 
+@pytest.mark.slow
 def test_text_json_and_pages_say_whose_verdicts_they_show(tmp_path: Path) -> None:
     said = "the round had no package checker: the verdict on an entry is that of its logs"
     make_round(tmp_path / "rounds", "0.6", "gnmt")

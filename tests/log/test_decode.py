@@ -152,6 +152,7 @@ def test_a_text_is_one_record_though_many_are_decoded_in_one_piece(texts: list[b
     assert found == [decode(line, text) for line, text in enumerate(texts, 3)]
 
 
+@pytest.mark.slow
 @settings(max_examples=effort(80, 2_000))
 @given(parts=st.lists(st.one_of(logs(), st.sampled_from([TOKEN + WHOLE + b"\n", TOKEN + WHOLE + b"\r\n"])), max_size=4))
 def test_the_short_way_reads_what_the_long_way_reads(parts: list[bytes]) -> None:

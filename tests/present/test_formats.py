@@ -97,6 +97,7 @@ def test_html_shows_text_as_it_is(text: str) -> None:
     assert plain(text) in page.data or not plain(text).strip()
 
 
+@pytest.mark.slow
 @given(DOCUMENTS)
 def test_every_document_has_every_format(found: Document) -> None:
     for text in (terminal.render(found, format_) for format_ in FORMATS if format_ != "json"):

@@ -67,6 +67,7 @@ def test_what_is_no_description(content: Any, tmp_path: Path) -> None:
     _agree(content, get_round("training", "5.1"), tmp_path)
 
 
+@pytest.mark.slow
 @given(data=st.data())
 def test_the_schema_agrees_with_the_live_official_checker(data: st.DataObject, tmp_path: Path) -> None:
     content = make_description(status="Available on-premise")

@@ -52,6 +52,7 @@ def cut(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool
     return bool(request.param)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("cut")
 def test_one_process_and_two_give_the_same_bytes() -> None:
     paths = published()

@@ -155,6 +155,7 @@ def test_the_order_of_work_does_not_change_the_answer(place: Path) -> None:
     assert one.stderr == two.stderr == ""
 
 
+@pytest.mark.slow
 @given(st.binary(max_size=300), st.integers(0, len(CLAIMS)))
 def test_whatever_stands_in_the_file_there_is_an_answer(place: Path, noise: bytes, at: int) -> None:
     content = CLAIMS.encode()

@@ -84,6 +84,7 @@ def test_the_spread_of_the_prices() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_what_else_changed_is_told() -> None:
     [judged] = [one for one in graphcore("v1.1").claims if one.claim.id == "X-02"]
     assert [(change.name, change.old, change.new) for change in judged.changed][:3] == [

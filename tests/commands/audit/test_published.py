@@ -75,6 +75,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("published")
 
 
+@pytest.mark.slow
 @pytest.mark.product
 @published
 @pytest.mark.parametrize("round_", ROUNDS)

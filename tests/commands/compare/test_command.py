@@ -76,6 +76,7 @@ def test_rounds_may_be_said_or_read_off(kind: str, tmp_path: Path) -> None:
     assert (outcome.status, outcome.document["old"]["round"]) == (0, "1.1")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["--trainings", "--packages"])
 def test_names_and_values_that_could_steer_a_terminal_are_shown_as_text(kind: str, tmp_path: Path) -> None:
     one, other = make_tree(tmp_path / "a"), make_tree(tmp_path / "b")

@@ -25,6 +25,7 @@ def too_fast(place: Place) -> None:
             tree.edit(lambda log, m=metadata: log.put("eval_accuracy", metadata=m), number, benchmark="bert")  # type: ignore[misc]
 
 
+@pytest.mark.slow
 def test_an_entry_has_its_score_on_three_bases(place: Place) -> None:
     tree = make_tree(place.rounds, "v4.0", "Cato")
     for system, epochs in (("rack1", 35), ("rack2", 35), ("rack3", 40)):

@@ -22,6 +22,7 @@ from tools.support.corpus import CORPUS
 from tools.support.make_tree import Tree, make_tree, spoil
 
 
+@pytest.mark.slow
 def test_rows_of_two_submissions(place: Place) -> None:
     built = place.build()
     told = (built.submissions, built.written, built.older, built.aside)

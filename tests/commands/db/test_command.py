@@ -18,6 +18,7 @@ from tools.support.make_tree import make_tree
 from tools.support.runner import Stream, call, run
 
 
+@pytest.mark.slow
 def test_build(place: Place) -> None:
     assert run("db", "build", "rounds") == (
         0,
@@ -85,6 +86,7 @@ def test_nothing_to_build_from_is_a_usage_error(place: Place) -> None:
 QUESTION = "SELECT entry, published_minutes, division FROM entries ORDER BY entry"
 
 
+@pytest.mark.slow
 def test_an_answer_in_every_format(place: Place, expected_text: ExpectedText) -> None:
     run("db", "build", "rounds")
     outcome = run("db", "query", QUESTION)

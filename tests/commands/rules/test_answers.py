@@ -77,6 +77,7 @@ def test_rounds_and_changes(usage: str) -> None:
         readable(round_document(changes), [*keys, *(key.key for key in changes.common)], quoted=None)
 
 
+@pytest.mark.slow
 def test_every_rule_has_a_line() -> None:
     every = every_rule()
     valid("list every", every)

@@ -318,6 +318,7 @@ def test_text_is_text_never_a_formula_nor_a_number(text: str) -> None:
     assert bool(cell.quotePrefix) is is_formula(text)
 
 
+@pytest.mark.slow
 @given(TEXT.filter(bool))
 def test_any_text_comes_back_as_it_can_be_read(text: str) -> None:
     content = render_xlsx([make_row(submitter=text, system_name=text)])

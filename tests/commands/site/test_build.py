@@ -56,6 +56,7 @@ def files(site: Path) -> list[str]:
     return sorted(path.relative_to(site).as_posix() for path in site.rglob("*") if path.is_file())
 
 
+@pytest.mark.slow
 def test_a_site_has_a_page_for_each_round_and_result(site: Path, expected_text: ExpectedText) -> None:
     expected_text("files.txt", "".join(f"{name}\n" for name in files(site)))
     libraries = {"d3.min.js", "libraries.LICENSE.txt", "parquet.min.js", "plot.umd.min.js"}
@@ -131,6 +132,7 @@ def test_text_from_outside_is_text_on_every_page(tmp_path: Path, text: str) -> N
         assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e\u2028]", content.decode("utf-8"))
 
 
+@pytest.mark.slow
 def test_a_rehearsal_is_never_called_an_mlperf_result(tmp_path: Path) -> None:
     tree = make_tree(tmp_path, "rehearsal-v1.0", benchmarks=["digits"])
     build_site(checked(tree.folder.parent), tmp_path / "site")
@@ -260,6 +262,7 @@ def test_all_published_rounds_make_one_site_that_is_not_large(tmp_path: Path) ->
     assert size < 12e6
 
 
+@pytest.mark.slow
 def test_names_of_folders_that_are_not_utf8_are_shown(tmp_path: Path) -> None:
     """A single folder whose name is not text kept the whole site from being built; scripts find pages by names."""
     for organisation in ("ACME\udcff", "Beta\x9b"):
@@ -313,6 +316,7 @@ def test_benchmarks_rounds_and_the_first_page_have_pictures(shared: Path) -> Non
         assert '<meta name="twitter:card" content="summary_large_image">' in page
 
 
+@pytest.mark.slow
 def test_a_picture_is_small_and_the_same_each_time_whatever_it_says() -> None:
     hostile = Bar("<b>\n\x1b[31m" + "名" * 90 + "é" * 90, "x" * 300, 12.0, "nvidia-2")
     picture = Picture("W" * 300, "é × –", "", (hostile, Bar("", "", 0.0, "c7"), Bar("b", "c", 1e9, "amd-0")))

@@ -29,6 +29,7 @@ def test_a_site_of_an_accepted_round(here: Path) -> None:
     assert Html((here / "site" / "index.html").read_bytes()).text[:1] == ["MLPerf Training results, v1.0"]
 
 
+@pytest.mark.slow
 def test_a_rejected_result_is_told_by_the_status_and_on_the_site(here: Path) -> None:
     two_rounds(here)
     outcome = run("site", "v1.0", "v1.1", "-o", "out/site", "--title", "Ours")
@@ -64,6 +65,7 @@ def test_what_cannot_be_done_is_said_and_nothing_is_written(arguments: tuple[str
     assert not (here / "site").exists()
 
 
+@pytest.mark.slow
 def test_a_part_that_cannot_be_checked_is_told(here: Path) -> None:
     make_tree(here)
     outcome = run("site", "v1.0", "none", "-o", "site")

@@ -226,6 +226,7 @@ def test_long_tables_are_cut_and_say_so(tree: Tree, monkeypatch: pytest.MonkeyPa
     assert (table.caption, len(table.rows)) == ("2 errors, of which the first 1 are shown", 1)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not present(), reason=ABSENT)
 def test_the_figures_of_a_published_result() -> None:
     (found,) = rounds(folder("1.1"))

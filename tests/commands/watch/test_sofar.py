@@ -140,6 +140,7 @@ def test_times_that_are_none(time_ms: float) -> None:
     assert all(one.elapsed_ms is None for one in [*runs_of(news), *evaluations_of(news)])
 
 
+@pytest.mark.slow
 def test_pieces_of_any_size_bring_the_same_news() -> None:
     log = make_log("bert")
     assert all(told(log, pieces=pieces) == told(log) for pieces in (1, 7, 200, 5000))

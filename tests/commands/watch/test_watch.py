@@ -68,6 +68,7 @@ def test_a_log_that_comes_late_and_grows_line_by_line(file: Path) -> None:
     assert not [one for one in kept.of(Found) if one.finding.rejects]
 
 
+@pytest.mark.slow
 def test_each_finding_is_told_once_and_all_of_check_are(file: Path) -> None:
     lines = lines_of()
     chance = random.Random(4)

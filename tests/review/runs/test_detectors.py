@@ -34,6 +34,7 @@ def test_a_constant_factor_is_found_and_undone(factor: float) -> None:
     assert found.numbers["minutes"] == pytest.approx(found.numbers["minutes_undone"] * factor, rel=1e-6)
 
 
+@pytest.mark.slow
 @given(st.floats(1.002, 4).map(lambda factor: round(factor, 6)), st.integers(0, 10**6))
 def test_any_factor_is_found_whatever_the_runs(factor: float, shift: int) -> None:
     spoiled = entry(every(stretch(factor)), start_ms=1.6e12 + shift)
