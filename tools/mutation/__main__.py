@@ -198,8 +198,12 @@ def main(words: Sequence[str] | None = None) -> int:
     quick = quick_tests(copy)
     first = [_with_tests(job, quick, among=True) for job in jobs]
     by_make_test = attempt(copy, folder / "make-test", first, options.workers, {})
-    rest = [_with_tests(job, quick, among=False) for job in jobs if by_make_test[job.identity].killed_by is None]
+    alive = {identity for identity, result in by_make_test.items() if result.killed_by is None}
+    rest = [_with_tests(job, quick, among=False) for job in jobs if job.identity in alive]
     by_all = attempt(copy, folder / "all", rest, options.workers, {"MLSUB_TESTS": "all"})
+    if len(by_make_test) < len(jobs) or len(by_all) < len(rest):
+        print("Not all mutants were tried; the same command goes on where this one ended.", file=sys.stderr)
+        return 2
     return 0 if report(mutants, by_make_test, by_all) else 1
 
 
