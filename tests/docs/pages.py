@@ -132,5 +132,6 @@ class Reader:
 
 def _environment() -> dict[str, str]:
     """The reader's environment, without what the test run itself sets for make."""
-    kept = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
+    of_make = {"LOCK", "MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MFLAGS", "PART", "PATHS"}
+    kept = {name: value for name, value in os.environ.items() if name not in of_make}
     return kept | {"CORPUS": str(CORPUS)}

@@ -58,7 +58,11 @@ def _invoke(words: Sequence[str], folder: Path) -> Answer:
 
 def _placeless(text: str, folder: Path) -> str:
     way = os.path.relpath(CORPUS, folder)
-    for path, name in ((folder, "TMP"), (way, "CORPUS"), (CORPUS, "CORPUS"), (REPOSITORY, "REPOSITORY")):
+    for path, name in (
+        (folder, "TMP"),
+        *((place, "CORPUS") for place in (way, CORPUS, CORPUS.resolve())),
+        (REPOSITORY, "REPOSITORY"),
+    ):
         text = text.replace(str(path), name)
     return text
 

@@ -369,6 +369,23 @@ def test_a_log_that_names_itself_too_late_to_be_held_is_judged_the_same(
         assert judged_bytes(tmp_path, data) == held
 
 
+def test_what_is_held_is_bounded_in_bytes_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond the bound the log is read from its beginning again."""
+    data, opened = joined([*GOOD[2:], *GOOD[:2]]), []
+
+    def open_log(path: object) -> Any:
+        opened.append(path)
+        return io.BytesIO(data)
+
+    monkeypatch.setattr(events, "open_log", open_log)
+    monkeypatch.setattr(reader, "CHUNK", 90)
+    for most, times in ((100, 2), (10_000, 1)):
+        opened.clear()
+        monkeypatch.setattr(rules, "MAX_HELD_BYTES", most)
+        judged(tmp_path / "result_0.txt")
+        assert len(opened) == times
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("logs")

@@ -26,6 +26,8 @@ KILLED_AT_LEAST, BY_MAKE_TEST_AT_LEAST = 0.92, 0.97
 _CLASSES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 #: Not tests of behaviour: whether proofs belong to expressions, which any change of one breaks.
 _PROOFS = "tests/tools/test_patterns.py::test_the_proofs_that_are_kept_are_those_of_the_expressions"
+#: Tests that read constants of modules, and call none of their functions.
+_OF_CONSTANTS = "tests/tools/test_limits.py::test_a_figure_is_that_of_the_code"
 _TESTS = ("tests", "--ignore-glob=*/test_browser*.py", "--deselect", _PROOFS, "-p", "no:cacheprovider")
 
 
@@ -81,9 +83,10 @@ def _environment(copy: Path) -> dict[str, str]:
 def planned(mutants: Sequence[Mutant], tests: Iterable[Test], at_collection: set[int]) -> list[Job]:
     """Return a job for each mutant, with the tests that run it, the cheapest first."""
     running: dict[int, list[tuple[int, str, float]]] = defaultdict(list)
+    at_import = [-number - 1 for number, mutant in enumerate(mutants) if mutant.at_import]
     for one in tests:
         if one.passes:
-            for number in one.runs:
+            for number in {*one.runs, *(at_import if one.test.startswith(_OF_CONSTANTS) else ())}:
                 running[number].append((sum(one.cost > limit for limit in _CLASSES), one.test, one.cost))
     jobs = []
     for number, mutant in enumerate(mutants):
