@@ -379,7 +379,7 @@ def test_what_is_held_is_bounded_in_bytes_too(tmp_path: Path, monkeypatch: pytes
 
     monkeypatch.setattr(events, "open_log", open_log)
     monkeypatch.setattr(reader, "CHUNK", 90)
-    for most, times in ((100, 2), (10_000, 1)):
+    for most, times in ((len(data) // 2, 2), (len(data), 1)):
         opened.clear()
         monkeypatch.setattr(rules, "MAX_HELD_BYTES", most)
         judged(tmp_path / "result_0.txt")
