@@ -29,7 +29,16 @@ def _null_before_the_base_rate(log: Log) -> Log:
     return log.altered(sparse, value=None).moved(sparse, log.first("opt_base_learning_rate"))
 
 
-CASES: dict[str, tuple[Combination, Callable[[Log], Log]]] = {"null-rate": (DLRM, _null_before_the_base_rate)}
+def _nested(log: Log, levels: int = 600) -> Log:
+    record = {"namespace": "", "time_ms": 1_620_000_000_001, "event_type": "POINT_IN_TIME", "key": "note"}
+    line = line_of({**record, "value": "?", "metadata": {"file": "a.py", "lineno": 1}})
+    return log.inserted(len(log), Line(line.replace('"?"', "[" * levels + "]" * levels)))
+
+
+CASES: dict[str, tuple[Combination, Callable[[Log], Log]]] = {
+    "null-rate": (DLRM, _null_before_the_base_rate),
+    "nested-records": (RETINANET, _nested),
+}
 
 
 @pytest.mark.parametrize("name", KNOWN_DEVIATIONS)
@@ -54,10 +63,7 @@ def test_another_difference_is_no_known_deviation(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("levels", "ours_too"), [(400, True), (600, False)])
 def test_a_deeply_nested_record_is_noncompliant(levels: int, ours_too: bool, tmp_path: Path) -> None:
-    record = {"namespace": "", "time_ms": 1_620_000_000_001, "event_type": "POINT_IN_TIME", "key": "note"}
-    line = line_of({**record, "value": "?", "metadata": {"file": "a.py", "lineno": 1}})
-    log, nested = generated(RETINANET), Line(line.replace('"?"', "[" * levels + "]" * levels))
-    both = judge_log(log.inserted(len(log), nested), "5.1", tmp_path)
+    both = judge_log(_nested(generated(RETINANET), levels), "5.1", tmp_path)
     assert (both.theirs.compliant, both.ours.compliant) == (True, ours_too), both.describe()
 
 
