@@ -27,6 +27,8 @@ from _pytest.runner import runtestprotocol
 #: Seconds for a test, and as many times its cost, after which a mutant counts as one that hangs.
 _PATIENCE, _TIMES = 60.0, 40.0
 _MEMORY = 6 << 30
+#: Standard output as it is before pytest captures it.
+_STDOUT = os.dup(1)
 
 
 class Job(msgspec.Struct, frozen=True):
@@ -92,7 +94,7 @@ class Trying:
         only = os.environ.get("MUTATION_ONLY")
         if only is not None:
             [job] = (job for job in self._jobs if job.number == int(only))
-            os._exit(self._run(job, items, session, sys.__stdout__.fileno()))  # type: ignore[union-attr]
+            os._exit(self._run(job, items, session, _STDOUT))
         for job in self._jobs:
             if self._take(job):
                 died = None
