@@ -143,7 +143,7 @@ class Trying:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-        tests = [line.removeprefix("\x1etry ") for line in printed.splitlines() if line.startswith("\x1etry ")]
+        tests = [line.removeprefix("tries: ") for line in printed.splitlines() if line.startswith("tries: ")]
         if not tests and process.returncode not in (0, None):
             return "collection"
         return _ended(tests, process.returncode << 8 if process.returncode >= 0 else -process.returncode)
@@ -152,7 +152,7 @@ class Trying:
         """Run tests until one fails; 1 where one does."""
         resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
         quiet = os.open(os.devnull, os.O_RDWR)
-        mark = "\x1etry " if "MUTATION_ONLY" in os.environ else ""
+        mark = "tries: " if "MUTATION_ONLY" in os.environ else ""
         tell = os.dup(tell)
         os.dup2(quiet, 1)
         os.dup2(quiet, 2)
