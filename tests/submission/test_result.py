@@ -145,6 +145,11 @@ def test_the_score_is_the_published_one_whatever_is_expected() -> None:
     assert (row["published_minutes"], row["expected_minutes"]) == (45.0, 37.5)
 
 
+def test_a_report_without_a_round_has_empty_names_of_it() -> None:
+    result = make_result(make_report(usage=None, round=None))
+    assert (result.usage, result.round) == ("", "")
+
+
 def test_a_report_that_checked_nothing_has_no_results() -> None:
     nothing = Report(usage=None, round=None, root=".", official=Verdict.NOT_CHECKED)
     assert results_of(nothing) == ()

@@ -51,7 +51,7 @@ class Mutant(NamedTuple):
     at_import: bool
 
 
-class Node(NamedTuple):
+class ChangeableNode(NamedTuple):
     """A node that may change, with the node above it."""
 
     node: ast.AST
@@ -59,12 +59,12 @@ class Node(NamedTuple):
     in_function: bool
 
 
-def nodes(tree: ast.Module) -> Iterator[Node]:
+def nodes(tree: ast.Module) -> Iterator[ChangeableNode]:
     """Give the nodes that may change: not those of annotations, decorators, patterns, class options and f-strings."""
     yield from _below(tree, in_function=False)
 
 
-def _below(above: ast.AST, *, in_function: bool) -> Iterator[Node]:
+def _below(above: ast.AST, *, in_function: bool) -> Iterator[ChangeableNode]:
     for field, value in ast.iter_fields(above):
         if field in ("annotation", "returns", "decorator_list", "pattern", "type_params", "ctx"):
             continue
@@ -73,7 +73,7 @@ def _below(above: ast.AST, *, in_function: bool) -> Iterator[Node]:
         for node in value if isinstance(value, list) else (value,):
             if not isinstance(node, ast.AST) or isinstance(node, ast.JoinedStr) or _only_for_types(node):
                 continue
-            yield Node(node, above, in_function)
+            yield ChangeableNode(node, above, in_function)
             inside = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
             # What a parameter is by default is computed where the function is defined.
             if isinstance(node, ast.arguments):

@@ -29,14 +29,18 @@ _PATIENCE, _TIMES = 60.0, 40.0
 _MEMORY = 6 << 30
 #: Standard output as it is before pytest captures it.
 _STDOUT = os.dup(1)
+_KILLED = ", killed by signal "
+
+#: Names of tests with their costs, in CPU seconds.
+Tests = tuple[tuple[str, float], ...]
 
 
-class Job(msgspec.Struct, frozen=True):
+class MutantTests(msgspec.Struct, frozen=True):
     """A mutant to try, and the tests that run it, cheapest first, with their costs; fresh: in a process of its own."""
 
     number: int
     identity: str
-    tests: tuple[tuple[str, float], ...]
+    tests: Tests
     fresh: bool
 
 
@@ -54,9 +58,9 @@ class Recording:
     """Write a line for each test: its name, its cost, whether it passes, and the mutants that it runs."""
 
     def __init__(self, folder: Path) -> None:
-        self._worker = os.environ.get("PYTEST_XDIST_WORKER", "main")
-        self._runs = folder / f"runs-{self._worker}"
-        self._lines = (folder / f"tests-{self._worker}.jsonl").open("w", buffering=1)
+        worker = os.environ.get("PYTEST_XDIST_WORKER", "main")
+        self._runs = folder / f"runs-{worker}"
+        self._lines = (folder / f"tests-{worker}.jsonl").open("w", buffering=1)
         self._failed = False
         os.environ["MLSUB_MUTATION_RUNS"] = str(self._runs)
         _switch().tests = os.getpid()
@@ -86,7 +90,9 @@ class Trying:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._jobs = msgspec.json.decode((folder / "jobs.json").read_bytes(), type=list[Job])
+        self._jobs = msgspec.json.decode((folder / "jobs.json").read_bytes(), type=list[MutantTests])
+        #: Tests that were seen to pass here without any mutant.
+        self._sound: set[str] = set()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
@@ -94,72 +100,89 @@ class Trying:
         only = os.environ.get("MUTATION_ONLY")
         if only is not None:
             [job] = (job for job in self._jobs if job.number == int(only))
-            os._exit(self._run(job, items, session, _STDOUT))
+            left = int(os.environ["MUTATION_FROM"])
+            os._exit(self._run(job.tests[left:], items, session, _STDOUT, "tries: "))
         for job in self._jobs:
             if self._take(job):
-                died = None
-                if job.tests:
-                    died = self._fresh(job) if job.fresh else self._forked(job, items, session)
-                line = json.dumps({"identity": job.identity, "tried": len(job.tests), "killed_by": died}) + "\n"
+                noticed = self._noticed(job, items, session)
+                line = json.dumps({"identity": job.identity, "tried": len(job.tests), "killed_by": noticed}) + "\n"
                 with (self._folder / "results.jsonl").open("a") as results:
                     results.write(line)
         return True
 
-    def _take(self, job: Job) -> bool:
+    def _noticed(self, job: MutantTests, items: dict[str, Any], session: pytest.Session) -> str | None:
+        """Return the first test that fails with the mutant and passes here without it; None where none does."""
+        names = [test for test, _ in job.tests]
+        first = 0
+        while first < len(names):
+            tests = job.tests[first:]
+            died = self._fresh(job, first) if job.fresh else self._forked(tests, items, session, job.number)
+            test = None if died is None else died.partition(_KILLED)[0]
+            if test is None or test not in names or test in self._sound:
+                return died
+            at = names.index(test)
+            if self._forked(job.tests[at : at + 1], items, session) is None:
+                self._sound.add(test)
+                return died
+            first = at + 1
+        return None
+
+    def _take(self, job: MutantTests) -> bool:
         try:
             (self._folder / "taken" / job.identity).touch(exist_ok=False)
         except FileExistsError:
             return False
         return True
 
-    def _forked(self, job: Job, items: dict[str, Any], session: pytest.Session) -> str | None:
+    def _forked(
+        self, tests: Tests, items: dict[str, Any], session: pytest.Session, mutant: int | None = None
+    ) -> str | None:
+        """Run tests in a copy of this process."""
         reading, writing = os.pipe()
         process = os.fork()
         if not process:
             os.setsid()
-            _switch().active = job.number
-            os.environ["MLSUB_MUTANT"] = str(job.number)
-            os._exit(self._run(job, items, session, writing))
+            if mutant is not None:
+                _switch().active = mutant
+                os.environ["MLSUB_MUTANT"] = str(mutant)
+            os._exit(self._run(tests, items, session, writing))
         os.close(writing)
         with os.fdopen(reading) as stream:
-            tests = stream.read().splitlines()
+            begun = stream.read().split("\n")
         _, status = os.waitpid(process, 0)
         with suppress(ProcessLookupError):
             os.killpg(process, signal.SIGKILL)
-        return _ended(tests, status)
+        return _ended(begun, os.waitstatus_to_exitcode(status))
 
-    def _fresh(self, job: Job) -> str | None:
-        files = sorted({test.partition("::")[0] for test, _ in job.tests})
+    def _fresh(self, job: MutantTests, first: int) -> str | None:
+        """Run the tests from one on in a process that imports everything anew."""
+        files = sorted({test.partition("::")[0] for test, _ in job.tests[first:]})
         words = (sys.executable, "-m", "pytest", "-p", "tools.mutation.plugin", "-p", "no:cacheprovider", *files)
-        more = {"MLSUB_MUTANT": str(job.number), "MUTATION_ONLY": str(job.number)}
+        more = {"MLSUB_MUTANT": str(job.number), "MUTATION_ONLY": str(job.number), "MUTATION_FROM": str(first)}
         with subprocess.Popen(
             words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, errors="replace",
             env=os.environ | more, start_new_session=True,
         ) as process:  # fmt: skip
             try:
-                printed = process.communicate(timeout=3600)[0]
+                printed = process.communicate(timeout=_PATIENCE * 60)[0]
             except subprocess.TimeoutExpired:
                 printed = ""
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-        tests = [line.removeprefix("tries: ") for line in printed.splitlines() if line.startswith("tries: ")]
-        if not tests and process.returncode not in (0, None):
-            return "collection"
-        return _ended(tests, process.returncode << 8 if process.returncode >= 0 else -process.returncode)
+        begun = [line.removeprefix("tries: ") for line in printed.split("\n") if line.startswith("tries: ")]
+        return _ended(begun, process.returncode)
 
-    def _run(self, job: Job, items: dict[str, Any], session: pytest.Session, tell: int) -> int:
-        """Run tests until one fails; 1 where one does."""
+    def _run(self, tests: Tests, items: dict[str, Any], session: pytest.Session, tell: int, mark: str = "") -> int:
+        """Run tests until one fails; 1 where one does. The name of each is told before it begins."""
         resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
         quiet = os.open(os.devnull, os.O_RDWR)
-        mark = "tries: " if "MUTATION_ONLY" in os.environ else ""
         tell = os.dup(tell)
         os.dup2(quiet, 1)
         os.dup2(quiet, 2)
         place = self._folder / f"tmp-{os.getpid()}"
         place.mkdir()
         session.config._tmp_path_factory._basetemp = place  # type: ignore[attr-defined]
-        chosen = [(items[test], cost) for test, cost in job.tests if test in items]
+        chosen = [(items[test], cost) for test, cost in tests if test in items]
         try:
             for at, (item, cost) in enumerate(chosen):
                 os.write(tell, f"\n{mark}{item.nodeid}\n".encode())
@@ -176,12 +199,12 @@ class Trying:
         return 0
 
 
-def _ended(tests: list[str], status: int) -> str | None:
-    """Return the test that noticed the mutant, in which a process that did not end by itself was; None for none."""
+def _ended(begun: list[str], status: int) -> str | None:
+    """Return the test in which a process ended with a failure or by a signal; None where all passed."""
     if status == 0:
         return None
-    name = next((test for test in reversed(tests) if test), "collection")
-    return name if os.WIFEXITED(status) else f"{name} (killed by signal {os.WTERMSIG(status)})"
+    name = next((test for test in reversed(begun) if test), "collection")
+    return name if status > 0 else f"{name}{_KILLED}{-status}"
 
 
 def pytest_configure(config: pytest.Config) -> None:

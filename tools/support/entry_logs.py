@@ -12,9 +12,9 @@ import msgspec
 from mlsub.convergence.entry import USUAL, Convergence, Options, convergence_of
 from mlsub.rounds import get_round
 from mlsub.rules.load import benchmark as needs
-from mlsub.submission.model import Entry, LogReport
+from mlsub.submission.model import LogReport
 from mlsub.submission.params import NO_FLAGS, Flags
-from tools.support.judging import report_on
+from tools.support.judging import entry_of, report_on
 
 
 def log_of(
@@ -56,18 +56,8 @@ def judged(
 ) -> Convergence:
     """What the convergence test says of a benchmark's folder, which is named like the benchmark."""
     round_ = get_round(usage, round_name)
-    results = tuple(sorted(folder.glob("result_*.txt")))
-    logs = tuple(_reports(results, usage, round_name))
-    entry = Entry(
-        path=".",
-        organisation="",
-        system="",
-        benchmark=folder.name,
-        folder=folder,
-        results=results,
-        logs=logs,
-        in_tree=False,
-    )
+    results = sorted(folder.glob("result_*.txt"))
+    entry = entry_of(folder, results, _reports(results, usage, round_name), in_tree=False)
     return convergence_of(entry, needs(usage, round_name, folder.name), round_, flags, options)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import msgspec
 
 from mlsub.judge.log import judge_log
 from mlsub.rounds import get_round
-from mlsub.submission.model import LogReport
+from mlsub.submission.model import Entry, LogReport
 
 
 def report_on(
@@ -17,6 +18,20 @@ def report_on(
 ) -> LogReport:
     """The report on a log, which it calls by the name of its file unless it is given another ``path``."""
     return judge_log(str(file), path or file.name, get_round(usage, round_name), trace=trace, intervals=intervals)
+
+
+def entry_of(folder: Path, results: Sequence[Path], logs: Iterable[LogReport], **more: Any) -> Entry:
+    """The entry in a benchmark's folder, which is named like the benchmark, with the reports on its logs."""
+    return Entry(
+        path=".",
+        organisation="",
+        system="",
+        benchmark=folder.name,
+        folder=folder,
+        results=tuple(results),
+        logs=tuple(logs),
+        **more,
+    )
 
 
 def deep(value: Any) -> Any:

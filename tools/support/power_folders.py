@@ -10,9 +10,8 @@ from typing import Any
 from mlsub.rounds import get_round
 from mlsub.score.energy.judge import judge_power
 from mlsub.score.energy.score import Power
-from mlsub.submission.model import Entry
 from mlsub.systems.description import SystemDescription
-from tools.support.judging import report_on
+from tools.support.judging import entry_of, report_on
 
 START_MS = 1_700_000_000_000
 SECONDS = 60
@@ -75,22 +74,12 @@ def judged(folder: Path, round_name: str = "5.1", nodes: Any = None, described: 
 
 def power_of(folder: Path, round_name: str = "5.1", nodes: Any = None, described: bool = True) -> Power | None:
     """What is said of the power measurements of a benchmark's folder, None where nothing was measured."""
-    results = tuple(sorted(folder.glob("result_*.txt")))
+    results = sorted(folder.glob("result_*.txt"))
     strays = tuple(sorted(child.name for child in folder.iterdir() if child not in results))
     content = {"number_of_nodes": nodes}
     description = SystemDescription(name="x", path="x", content=content, findings=()) if described else None
-    logs = tuple(report_on(file, "training", round_name) for file in results)
-    entry = Entry(
-        path=".",
-        organisation="",
-        system="",
-        benchmark=folder.name,
-        folder=folder,
-        results=results,
-        strays=strays,
-        logs=logs,
-        description=description,
-    )
+    logs = (report_on(file, "training", round_name) for file in results)
+    entry = entry_of(folder, results, logs, strays=strays, description=description)
     return judge_power(entry, get_round("training", round_name))
 
 

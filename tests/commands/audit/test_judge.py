@@ -201,6 +201,19 @@ def test_a_table_gives_a_score_to_an_entry_whose_logs_give_none(tree: Tree) -> N
     assert one(tree, "expr: minutes(acme), stated: {value: '12.6', unit: min}", head=HEAD + table).verdict == "holds"
 
 
+def test_folders_name_a_result_of_hpc_that_only_its_path_names(tmp_path: Path) -> None:
+    path = "hpc-v3.0/ACME/results/rack1/strong/cosmoflow"
+    (tmp_path / path).mkdir(parents=True)
+    file = tmp_path / "claims.yaml"
+    file.write_text(
+        "claims_version: 1\nsource: {title: A post}\n"
+        f"results: {{a: {{usage: hpc, round: v3.0, scaling: strong, path: {path}}}}}\n"
+        "claims: [{id: c0, expr: minutes(a), stated: {value: 1, unit: min}}]\n"
+    )
+    [found] = audit(file, [str(tmp_path)], settings=Settings(jobs=1)).results
+    assert (found.submitter, found.system, found.benchmark) == ("ACME", "rack1", "cosmoflow")
+
+
 def test_without_a_table_the_logs_and_scaling_json_give_the_published_score(tree: Tree) -> None:
     for claim in (
         "expr: minutes(acme), stated: {value: 12}, basis: published",

@@ -102,3 +102,10 @@ def test_several_figures_with_their_expressions(tmp_path: Path) -> None:
         ["chips(a)"],
     ]
     assert [one.figure.amount for one in found.figures if one.figure] == [3, 8]
+
+
+def test_readings_are_those_of_the_figure_of_the_claim(tmp_path: Path) -> None:
+    """A further figure with an expression of its own may have another unit than they have."""
+    share = '{value: 50, unit: "%", expr: "reduction(a, b)"}'
+    claim = f"{{id: one, stated: [{{value: 3, unit: min}}, {share}], expr: minutes(a), also: minutes(b)}}"
+    assert problems(tmp_path, f"{HEAD}claims:\n  - {claim}\n") == []
