@@ -34,6 +34,9 @@ settings.register_profile(
 )
 settings.load_profile("mlsub")
 
+#: Why tests that train a network are skipped.
+NO_SCIKIT_LEARN = "scikit-learn is not installed: the extra rehearsal, make test-all"
+
 #: What tests record by record_property, in the order of the line. Workers of pytest-xdist send it along.
 COUNTED = ("mutants", "published mutants", "demands", "demands hit")
 
@@ -118,7 +121,7 @@ def settled(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="session")
 def scikit_learn() -> None:
     """What trains a network for real needs it."""
-    pytest.importorskip("sklearn", reason="scikit-learn is not installed: the extra rehearsal, make test-all")
+    pytest.importorskip("sklearn", reason=NO_SCIKIT_LEARN)
 
 
 def _rehearsal(tmp_path_factory: pytest.TempPathFactory) -> Path:

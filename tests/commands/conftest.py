@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import NO_SCIKIT_LEARN
 from tests.golden.places import everything
 from tools.support.once import once
 
@@ -23,7 +24,4 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     words = [getattr(value, "words", getattr(value, "call", value)) for value in values]
     if any(isinstance(one, str) and one.split()[:1] == ["demo"] for one in words):
         item.add_marker(pytest.mark.slow)
-        absent = find_spec("sklearn") is None
-        item.add_marker(
-            pytest.mark.skipif(absent, reason="scikit-learn is not installed: the extra rehearsal, make test-all")
-        )
+        item.add_marker(pytest.mark.skipif(find_spec("sklearn") is None, reason=NO_SCIKIT_LEARN))

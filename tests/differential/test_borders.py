@@ -14,7 +14,7 @@ from mlsub.rules.constraints import INTEGER_TOLERANCE, Constraint
 from tools.oracle import aimed
 from tools.oracle.compare import assert_alike, judge_log
 from tools.oracle.generate import Combination, combinations, rules_of
-from tools.oracle.log import Line, Log, Mutant, generated, smallest
+from tools.oracle.log import ChangedLog, Line, Log, generated, smallest
 from tools.oracle.random_changes import INIT_LIMITS
 from tools.oracle.values import item_step
 from tools.support.effort import LONG, effort
@@ -57,7 +57,7 @@ def test_a_number_on_the_border_of_a_tolerance_gets_one_verdict(combination: Com
     spare = {key for key, rule in rules_of(combination).items() if rule.tensors and "count" in rule.warn_only}
     log = generated(combination).without(*spare)
     mutants = [
-        Mutant(f"border: {rule.key} with {value!r}", log.altered(log.first(rule.key), value=value).content())
+        ChangedLog(f"border: {rule.key} with {value!r}", log.altered(log.first(rule.key), value=value).content())
         for rule in rules_of(combination).values()
         if log.places(rule.key)
         for constraint in rule.value
@@ -80,13 +80,13 @@ def test_a_value_that_stands_in_the_official_rules_gets_one_verdict(
     record_property("mutants", assert_alike(changed, combination.round, file))
 
 
-def _with_init_times(log: Log) -> Iterator[Mutant]:
+def _with_init_times(log: Log) -> Iterator[ChangedLog]:
     for limit in INIT_LIMITS:
         at = log.record(log.first("init_start"))["time_ms"] + limit
         in_seconds = (1000 * math.nextafter(at / 1000, towards) for towards in (-math.inf, math.inf))
         for time_ms in (at - 1, at, at + 1, math.nextafter(at, -math.inf), math.nextafter(at, math.inf), *in_seconds):
             changed = log.altered(log.first("init_stop"), time_ms=time_ms)
-            yield Mutant(f"init_stop at {time_ms!r}, {limit} ms after init_start or next to it", changed.content())
+            yield ChangedLog(f"init_stop at {time_ms!r}, {limit} ms after init_start or next to it", changed.content())
 
 
 @pytest.mark.product

@@ -16,7 +16,7 @@ from tools.oracle.aimed_borders import bench, setter, turns_of
 from tools.oracle.asked import METADATA, TIME, VALUE, asked, literals, paths_in, stated_in, turns
 from tools.oracle.compare import assert_alike, disagrees, judge_both
 from tools.oracle.generate import Combination
-from tools.oracle.log import Mutant, generated, raw, record_line, smallest
+from tools.oracle.log import ChangedLog, generated, raw, record_line, smallest
 from tools.oracle.phases import PHASES, Source, Task, generated_sources, logs_of
 from tools.oracle.random_changes import spliced
 from tools.oracle.random_text import SPLICES
@@ -63,7 +63,7 @@ def test_a_log_of_the_long_search_gets_one_verdict(phase: str, source: Source, f
 @pytest.mark.parametrize("combination", MATRIX, ids=str)
 def test_the_smallest_log_is_compliant_and_smaller(combination: Combination, file: Path) -> None:
     small = smallest(combination).content()
-    both = judge_both(Mutant("unchanged", small), combination.round, file)
+    both = judge_both(ChangedLog("unchanged", small), combination.round, file)
     assert both.ours.compliant and both.theirs.compliant, both.describe()
     assert both.warning in ([], ["key.weights_initialization.tensors"])
     assert len(small) < len(generated(combination).content())
@@ -90,7 +90,7 @@ def test_a_border_of_the_official_checker_decides_the_verdict(
             sides[question.key] = {}
             for place in turns_of(question, VALUE, question.constants()):
                 changed = setter(at, question.key, VALUE, place, "every")(at.log)
-                both = judge_both(Mutant(f"{question.key} {place!r}", changed.content()), combination.round, file)
+                both = judge_both(ChangedLog(f"{question.key} {place!r}", changed.content()), combination.round, file)
                 assert not disagrees(both), both.describe()
                 sides[question.key][place] = both.theirs.compliant
     neighbours = [
@@ -120,7 +120,7 @@ def test_the_search_finds_a_rule_that_is_not_the_official_one(
     """With rules of another round, which differ slightly: an oracle that cannot fail would find nothing."""
     monkeypatch.setattr(compare, "usage_and_round", lambda _: ("training", judged_as))
     log = smallest(combination)
-    assert not disagrees(judge_both(Mutant("unchanged", log.content()), combination.round, file))
+    assert not disagrees(judge_both(ChangedLog("unchanged", log.content()), combination.round, file))
     edits = [edit for edit in aimed.in_order("borders", combination, SEED, file) if edit.key == key]
     made = (aimed.mutant(log, [edit], "x") for edit in edits)
     assert any(disagrees(judge_both(found, combination.round, file)) for found in made if found is not None)
@@ -180,10 +180,10 @@ def test_a_raw_value_stands_unquoted_in_its_line() -> None:
     assert json.loads(text[9:])["value"] == float("inf")
 
 
-def _parts() -> Iterator[Mutant]:
+def _parts() -> Iterator[ChangedLog]:
     for letter in "ab":
         lines = (f':::MLLOG {{"key": "{k}", "from": "{letter}"}}\n' for k in ("init_start", "run_start", "run_stop"))
-        yield Mutant(letter, "".join(lines).encode())
+        yield ChangedLog(letter, "".join(lines).encode())
 
 
 @pytest.mark.parametrize("splice", SPLICES)

@@ -13,7 +13,7 @@ from mlsub.rules.load import rules_for
 from tools.oracle.compare import assert_alike, assert_none, both_on, disagrees, judge_both
 from tools.oracle.coverage import NO_CONTENT, WITHOUT_OFFICIAL_TWIN, cover, demands, demands_of_key, log_rules
 from tools.oracle.generate import DIVISIONS, NO_OPEN, Combination, combinations, usage_and_round
-from tools.oracle.log import Mutant, generated
+from tools.oracle.log import ChangedLog, generated
 from tools.oracle.phases import Source, generated_sources, published_sources
 from tools.oracle.random_changes import mutants
 from tools.oracle.shared import ABSENT
@@ -33,7 +33,9 @@ Record = Callable[[str, object], None]
 @pytest.mark.product
 @pytest.mark.parametrize("combination", combinations(), ids=str)
 def test_the_generated_log_is_compliant_for_both(combination: Combination, tmp_path: Path):
-    both = judge_both(Mutant("unchanged", generated(combination).content()), combination.round, tmp_path / "log.txt")
+    both = judge_both(
+        ChangedLog("unchanged", generated(combination).content()), combination.round, tmp_path / "log.txt"
+    )
     assert both.ours.compliant, both.describe()
     assert both.theirs.compliant, both.describe()
     assert both.warning == []
@@ -42,7 +44,7 @@ def test_the_generated_log_is_compliant_for_both(combination: Combination, tmp_p
 @pytest.mark.parametrize(("round_name", "benchmark"), NO_OPEN, ids="-".join)
 def test_an_open_log_that_cannot_pass_is_refused_for_that_by_both(round_name: str, benchmark: str, tmp_path: Path):
     log = generated(Combination(round_name, benchmark, "open", None)).content()
-    both = judge_both(Mutant("unchanged", log), round_name, tmp_path / "log.txt")
+    both = judge_both(ChangedLog("unchanged", log), round_name, tmp_path / "log.txt")
     assert both.rejecting == ["key.submission_benchmark.value"], both.describe()
     assert not both.theirs.compliant
     assert len(both.theirs.messages) == 1
@@ -118,7 +120,7 @@ def test_a_log_that_cannot_be_opened_is_unreadable_for_both(round_name: str, wha
         file.mkdir()
     elif what == "dangling link":
         file.symlink_to(tmp_path / "nowhere")
-    both = both_on(file, round_name, Mutant(what, b""))
+    both = both_on(file, round_name, ChangedLog(what, b""))
     assert not disagrees(both), both.describe()
     assert both.rejecting == ["log.unreadable"]
 

@@ -9,7 +9,7 @@ import pytest
 
 from tools.oracle.compare import disagrees, judge_both
 from tools.oracle.generate import Combination, combinations, rules_of
-from tools.oracle.log import Mutant, generated
+from tools.oracle.log import ChangedLog, generated
 
 KEY = "weights_initialization"
 ODD: tuple[Any, ...] = ([], ["a"], {}, {"name": "a"}, [["a"]])
@@ -27,7 +27,7 @@ def test_a_tensor_of_any_kind_is_judged_as_officially(combination: Combination, 
     places = log.places(KEY)
     for place in (places[0], places[-1]):
         for tensor in (*ODD, *PLAIN):
-            mutant = Mutant(f"{tensor!r} as tensor", log.altered(place, metadata={"tensor": tensor}).content())
+            mutant = ChangedLog(f"{tensor!r} as tensor", log.altered(place, metadata={"tensor": tensor}).content())
             both = judge_both(mutant, combination.round, tmp_path / "log.txt")
             assert not disagrees(both), both.describe()
             assert not (both.ours.compliant and isinstance(tensor, (list, dict))), both.describe()

@@ -10,7 +10,7 @@ from pathlib import Path
 from tools.oracle.aimed_borders import at_literals, borders, dependent
 from tools.oracle.aimed_demands import demands
 from tools.oracle.generate import Combination
-from tools.oracle.log import Edit, Log, Mutant, generated, smallest
+from tools.oracle.log import ChangedLog, Edit, Log, generated, smallest
 
 #: What changes are aimed at, and of which log: every demand of a combination and rule on files; every border of a
 #: demand, those alone that stand in the official rules, and those that another key's value makes.
@@ -40,7 +40,7 @@ def in_order(aim: str, combination: Combination, seed: str, file: Path) -> list[
     return [edit for _, edit in sorted(ranked, key=lambda pair: pair[0])]
 
 
-def mutant(log: Log, changes: Iterable[Edit], name: str) -> Mutant | None:
+def mutant(log: Log, changes: Iterable[Edit], name: str) -> ChangedLog | None:
     """The log with these changes; None where one of them cannot be made after those before it."""
     words = []
     for change in changes:
@@ -49,4 +49,4 @@ def mutant(log: Log, changes: Iterable[Edit], name: str) -> Mutant | None:
         except (LookupError, TypeError, AttributeError, ValueError, OverflowError):
             return None
         words.append(change.words)
-    return Mutant(f"[{name}] {' and then '.join(words)}", log.content())
+    return ChangedLog(f"[{name}] {' and then '.join(words)}", log.content())

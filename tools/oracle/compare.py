@@ -9,7 +9,7 @@ from typing import NamedTuple
 from mlsub.findings import Kind
 from mlsub.submission.model import LogReport
 from tools.oracle.generate import usage_and_round
-from tools.oracle.log import Log, Mutant
+from tools.oracle.log import ChangedLog, Log
 from tools.oracle.oracle import Answer, official
 from tools.support.judging import report_on
 
@@ -17,7 +17,7 @@ from tools.support.judging import report_on
 class Both(NamedTuple):
     """One log's two answers."""
 
-    mutant: Mutant
+    mutant: ChangedLog
     ours: LogReport
     theirs: Answer
 
@@ -47,7 +47,7 @@ class Both(NamedTuple):
         )
 
 
-def judge_both(mutant: Mutant, round_name: str, file: Path) -> Both:
+def judge_both(mutant: ChangedLog, round_name: str, file: Path) -> Both:
     """Write the log to ``file`` and ask both sides."""
     file.write_bytes(mutant.content)
     return both_on(file, round_name, mutant)
@@ -55,10 +55,10 @@ def judge_both(mutant: Mutant, round_name: str, file: Path) -> Both:
 
 def judge_log(log: Log, round_name: str, folder: Path, words: str = "changed") -> Both:
     """Ask both sides about a log, which is written into a folder."""
-    return judge_both(Mutant(words, log.content()), round_name, folder / "log.txt")
+    return judge_both(ChangedLog(words, log.content()), round_name, folder / "log.txt")
 
 
-def both_on(file: Path, round_name: str, mutant: Mutant) -> Both:
+def both_on(file: Path, round_name: str, mutant: ChangedLog) -> Both:
     """Ask both sides about a file."""
     return Both(mutant, judged(file, round_name), official(file, round_name))
 
@@ -68,7 +68,7 @@ def judged(file: Path, round_name: str) -> LogReport:
     return report_on(file, *usage_and_round(round_name))
 
 
-def assert_alike(mutants: Iterable[Mutant | None], round_name: str, file: Path) -> int:
+def assert_alike(mutants: Iterable[ChangedLog | None], round_name: str, file: Path) -> int:
     """Fail where the two sides differ; give the number of mutants that could be made."""
     made = [mutant for mutant in mutants if mutant is not None]
     asked = (judge_both(mutant, round_name, file) for mutant in made)

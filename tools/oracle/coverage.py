@@ -15,7 +15,7 @@ from tools.oracle.aimed import edits
 from tools.oracle.aimed_demands import NEW_ONLY, OLD_ONLY
 from tools.oracle.compare import Both, disagrees, judge_both
 from tools.oracle.generate import Combination, rules_of, ruleset
-from tools.oracle.log import Mutant, generated
+from tools.oracle.log import ChangedLog, generated
 
 #: The checker reads on where mlsub bounds its memory, so no log shows this rule on both sides.
 WITHOUT_OFFICIAL_TWIN = frozenset({"log.record-too-long"})
@@ -108,7 +108,7 @@ def cover(combination: Combination, file: Path, most: int | None = None) -> Cove
         if shots[edit.aim] == most:
             continue
         shots[edit.aim] += 1
-        mutant = Mutant(f"aimed at {edit.aim}: {edit.words}", edit.make(log).content())
+        mutant = ChangedLog(f"aimed at {edit.aim}: {edit.words}", edit.make(log).content())
         both = judge_both(mutant, combination.round, file)
         rejects = rejecting[edit.aim]
         excused = any(edit.aim == rule and part in edit.words for rule, part in SEVERAL_FINDINGS)

@@ -112,7 +112,7 @@ class Log(list[Line]):
         return f"line {number}, {old.key}: ...{show(new.text[max(0, same - 12) :])}"
 
 
-class Mutant(NamedTuple):
+class ChangedLog(NamedTuple):
     """A changed log, and in words what was changed."""
 
     description: str

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from tools.oracle import aimed
 from tools.oracle.aimed_borders import bench, sources_of
 from tools.oracle.generate import CHOICES, ROUNDS, Combination, combinations
-from tools.oracle.log import Edit, Log, Mutant, generated, published, smallest
+from tools.oracle.log import ChangedLog, Edit, Log, generated, published, smallest
 from tools.oracle.random_changes import mutant, spliced
 from tools.oracle.shared import folder, present, recorded_logs
 
@@ -100,7 +100,7 @@ _LARGEST_PART = 60_000
 
 #: Called with a source, the seed, the number of the first log and a file to write on; gives None for a log that cannot
 #: be made.
-Logs = Callable[[Source, str, int, Path], Iterator[Mutant | None]]
+Logs = Callable[[Source, str, int, Path], Iterator[ChangedLog | None]]
 
 
 class Phase(NamedTuple):
@@ -112,7 +112,7 @@ class Phase(NamedTuple):
     logs: Logs
 
 
-def _aimed(aim: str, source: Source, seed: str, first: int, file: Path) -> Iterator[Mutant | None]:
+def _aimed(aim: str, source: Source, seed: str, first: int, file: Path) -> Iterator[ChangedLog | None]:
     """One change at a border, each aim once before any twice. This comes to an end."""
     log = smallest(source.combination)
     some = aimed.in_order(aim, source.combination, seed, file)
@@ -131,7 +131,7 @@ def _with_formulas() -> list[Source]:
         ]
 
 
-def _pairs(source: Source, seed: str, first: int, file: Path) -> Iterator[Mutant | None]:
+def _pairs(source: Source, seed: str, first: int, file: Path) -> Iterator[ChangedLog | None]:
     """Two changes at borders."""
     log = smallest(source.combination)
     some: dict[str, list[Edit]] = {}
@@ -146,14 +146,14 @@ def _pairs(source: Source, seed: str, first: int, file: Path) -> Iterator[Mutant
         yield next((found for found in drawn if found is not None), None)
 
 
-def _changed(source: Source, seed: str, first: int, file: Path) -> Iterator[Mutant | None]:
+def _changed(source: Source, seed: str, first: int, file: Path) -> Iterator[ChangedLog | None]:
     """What bugs, crashes and careless hands do to a log."""
     log = source.log()
     rules = log.rules(source.combination)
     return (mutant(log, rules, f"{seed}/{source.name}/{place}") for place in count(first))
 
 
-def _splices(source: Source, seed: str, first: int, file: Path) -> Iterator[Mutant | None]:
+def _splices(source: Source, seed: str, first: int, file: Path) -> Iterator[ChangedLog | None]:
     """A log of this combination and another of the same or another round, benchmark or division."""
     for place in count(first):
         name = f"{seed}/splices/{source.name}/{place}"
@@ -178,8 +178,8 @@ def _near(rng: random.Random, combination: Combination) -> tuple[Source, ...]:
 
 
 @lru_cache(maxsize=512)
-def _part(source: Source) -> Mutant:
-    return Mutant(source.name, source.log().content())
+def _part(source: Source) -> ChangedLog:
+    return ChangedLog(source.name, source.log().content())
 
 
 PHASES: tuple[Phase, ...] = (
@@ -201,7 +201,7 @@ class Task(NamedTuple):
     number: int
 
 
-def logs_of(task: Task, seed: str, file: Path) -> Iterator[Mutant | None]:
+def logs_of(task: Task, seed: str, file: Path) -> Iterator[ChangedLog | None]:
     """The logs of a task; fewer where the phase has no more."""
     phase = next(phase for phase in PHASES if phase.name == task.phase)
     return islice(phase.logs(task.source, seed, task.first, file), task.number)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 from mlsub.rules.model import KeyRule
 from tools.oracle.asked import near_official
 from tools.oracle.generate import FIRST, Combination
-from tools.oracle.log import Line, Log, Mutant, record_line
+from tools.oracle.log import ChangedLog, Line, Log, record_line
 from tools.oracle.random_text import FILE_CHANGES, LINE_CHANGES, OLD_LINE_CHANGES, SPLICES
 from tools.oracle.values import CHOICES, NASTY, PHASES, near_misses, near_misses_of
 
@@ -79,14 +79,14 @@ class Draw(NamedTuple):
 Change = Callable[[Draw], Log]
 
 
-def mutants(log: Log, combination: Combination, seed: str, number: int) -> Iterator[Mutant]:
+def mutants(log: Log, combination: Combination, seed: str, number: int) -> Iterator[ChangedLog]:
     """So many changed logs; the same seed gives the same ones."""
     rules = log.rules(combination)
     for place in range(number):
         yield mutant(log, rules, f"{seed}/{place}")
 
 
-def mutant(log: Log, rules: dict[str, KeyRule], seed: str) -> Mutant:
+def mutant(log: Log, rules: dict[str, KeyRule], seed: str) -> ChangedLog:
     """One changed log."""
     rng = random.Random(seed)
     words: list[str] = []
@@ -104,14 +104,14 @@ def mutant(log: Log, rules: dict[str, KeyRule], seed: str) -> Mutant:
         name, on_file = rng.choice(FILE_CHANGES)
         words.append(name)
         data = on_file(data)
-    return Mutant(f"[{seed}] {' and then '.join(words)}", data)
+    return ChangedLog(f"[{seed}] {' and then '.join(words)}", data)
 
 
-def spliced(rng: random.Random, one: Mutant, other: Mutant, seed: str) -> Mutant:
+def spliced(rng: random.Random, one: ChangedLog, other: ChangedLog, seed: str) -> ChangedLog:
     """One log of two; lines are split at LF, and what is cut in the middle of a line is joined there."""
     name, splice = _drawn(rng, SPLICES)
     lines = splice(rng, one.content.splitlines(keepends=True), other.content.splitlines(keepends=True))
-    return Mutant(f"[{seed}] {one.description} and {other.description}: {name}", b"".join(lines))
+    return ChangedLog(f"[{seed}] {one.description} and {other.description}: {name}", b"".join(lines))
 
 
 def _drawn(rng: random.Random, table: Mapping[str, tuple[int, _T]]) -> tuple[str, _T]:

@@ -24,7 +24,7 @@ from tools.campaigns.fuzz.engine import BrokenError, Harness, scratch, words
 from tools.campaigns.fuzz.packages import orderly
 from tools.oracle.compare import Both, disagrees, known_deviation
 from tools.oracle.generate import ROUNDS, Combination, combinations, compliant_log, line_of_mll, usage_and_round
-from tools.oracle.log import Line, Log, Mutant
+from tools.oracle.log import ChangedLog, Line, Log
 from tools.oracle.oracle import official
 from tools.oracle.random_changes import mutant
 from tools.oracle.random_text import FILE_CHANGES
@@ -156,7 +156,7 @@ def _compare(data: bytes) -> None:
     file = scratch("logs-official") / "result_0.txt"
     file.write_bytes(log)
     ours = report_on(file, *usage_and_round(round_id))
-    both = Both(Mutant(f"round {round_id}", log), ours, official(file, round_id))
+    both = Both(ChangedLog(f"round {round_id}", log), ours, official(file, round_id))
     stricter = both.theirs.compliant and set(both.rejecting) <= _STRICTER.get(round_id, set()) and both.rejecting
     if disagrees(both) and known_deviation(both) is None and not stricter:
         raise BrokenError(both.describe())
