@@ -42,7 +42,7 @@ def usual() -> frozenset[tuple[str, str, str]]:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_broken_package_gets_one_finding_of_which_its_remedy_rids(name: str, tmp_path: Path) -> None:
+def test_a_broken_package_gets_one_finding_that_its_remedy_resolves(name: str, tmp_path: Path) -> None:
     """A command is in the remedy to the letter, and does it where the remedy says; other steps are a person's."""
     case = CASES[name]
     folder = broken(tmp_path, case["by"])
