@@ -58,7 +58,8 @@ class Round(msgspec.Struct, frozen=True):
     ``run_count_demanded`` says that another number of results rejects; ``power_checked`` that files of power
     measurements count; ``checker_params`` is where flags of the package checker lie: ``nowhere``, ``root`` or
     ``folders``, and ``checker_flags`` those it understands; ``summarizer`` is what the result summarizer does with a
-    system description, None where no script runs it; ``scaling_folders`` says that results lie one folder deeper, under
+    system description, None where no script runs it, and ``summarizer_ends_on`` what else ends it: ``name``,
+    ``private-id`` or ``folder`` (see rounds.yaml); ``scaling_folders`` says that results lie one folder deeper, under
     ``strong`` or ``weak``. ``overlay`` is the file of the user's own rules that applies as well, None without one.
     """
 
@@ -83,6 +84,7 @@ class Round(msgspec.Struct, frozen=True):
     summarizer: Summarizer | None
     scaling_folders: bool
     title: str
+    summarizer_ends_on: tuple[str, ...] = ()
     overlay: str | None = None
 
     def benchmark_in(self, folder: str) -> str | None:

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from mlsub.findings import Finding
 from mlsub.io.errors import reason_of
-from mlsub.io.look import is_folder, is_link, is_there, names_in
+from mlsub.io.look import is_folder, is_link, is_there, names_in, status_of
 from mlsub.rounds import Round, every_benchmark, wrong_round
 from mlsub.rules.catalogue import FIX, finding
 from mlsub.submission.find import SCALING_FOLDERS, Place, Target, below, folders
@@ -26,6 +26,8 @@ from mlsub.submission.remedies import (
     plain_name,
     renamed_benchmark,
 )
+from mlsub.systems.audit import is_printed
+from mlsub.systems.description import read_content
 
 Given = TypeVar("Given")
 Found = TypeVar("Found")
@@ -36,6 +38,7 @@ _SPECIAL, _RECURSIVE = frozenset("*?["), "**"
 _OR_REMOVE = "If the round is right, the folder does not belong in the package: remove it."
 #: What is said where the system does not let us look: of what official tools read, and of what only we read.
 _UNREADABLE, _NOT_LISTED = "tree.unreadable", "layout.not-listed"
+_CRASH, _ENDS = "official.crash", "The official result summarizer ends with a traceback on"
 
 
 def read_tree(place: Place, prefix: str, round_: Round) -> Package:
@@ -123,7 +126,22 @@ class _TreeReader:
         entries = self._each(self._scaling if self.round.scaling_folders else self._benchmark, folder)
         if not entries and not any(found.rejects for found in self.findings[known:]):
             self._look_as_for_a_system(folder)
+        self._look_as_summarizer(folder)
         return entries
+
+    def _look_as_summarizer(self, folder: Path) -> None:
+        """Report what ends the official result summarizer on a system's folder; it passes over one not described."""
+        ends_on, file = self.round.summarizer_ends_on, folder / "privateid.json"
+        if not ends_on or not self._is_described(folder.name):
+            return
+        if "name" in ends_on and not is_printed(folder.name):
+            fix = "Rename the folder and its description."
+            self._add(_CRASH, self._relative(folder), f"{_ENDS} this name of a system", expected="UTF-8", fix=fix)
+        if "private-id" in ends_on and status_of(file) is not None:
+            content = read_content(file)
+            if content is None or not is_printed(content.get("private_id")):
+                expected, fix = 'a JSON object in UTF-8: {"private_id": "..."}', "Correct the file, or remove it."
+                self._add(_CRASH, self._relative(file), f"{_ENDS} this file", expected=expected, fix=fix)
 
     def _look_as_for_a_system(self, folder: Path) -> None:
         """Report what the official checker opens of a system's folder even where it passes over all that is in it."""
@@ -136,7 +154,7 @@ class _TreeReader:
             inside = [below for child in inside for below in _folders_in(child)]
         if inside:
             self._add(
-                "official.crash",
+                _CRASH,
                 self._relative(folder),
                 "The official checker treats every folder in results as a system, and ends with a traceback without "
                 "its description",
@@ -194,6 +212,9 @@ class _TreeReader:
             # The official checker skips what is not a benchmark; what is hidden is not meant to be one.
             if not any(part.startswith(".") for part in self._relative(folder).split("/")):
                 self._add_unknown_benchmark(folder)
+            elif "folder" in self.round.summarizer_ends_on and self._is_described(folder.parent.name):
+                message = f"{_ENDS} every folder of a system that is not a benchmark's"
+                self._add(_CRASH, self._relative(folder), message, fix="Remove the folder.")
             return []
         names = sorted(names_in(folder))
         results = tuple(folder / name for name in names if fnmatchcase(name, RESULT_PATTERN))

@@ -44,7 +44,7 @@ def crashes(content: dict[str, Any], summarizer: Summarizer) -> dict[str, Findin
         (summarizer.joined, lambda value: isinstance(value, str) or not value, "text"),
         (summarizer.sorted, lambda value: not isinstance(value, (list, dict)), "text"),
         (summarizer.searched, _is_searched, "text"),
-        (summarizer.printed, _is_printed, "text that UTF-8 can hold"),
+        (summarizer.printed, is_printed, "text that UTF-8 can hold"),
     )
     bad: dict[str, str] = {}
     for names, passes, expected in tests:
@@ -76,7 +76,8 @@ def _is_searched(value: Any) -> bool:
     return isinstance(value, str) or (isinstance(value, (list, dict)) and "TensorFlow" not in value)
 
 
-def _is_printed(value: Any) -> bool:
+def is_printed(value: Any) -> bool:
+    """Return whether UTF-8 can hold the text of a value, as the official result summarizer prints it."""
     try:
         str(value).encode("utf-8")
     except UnicodeEncodeError:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Callable
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import mlsub
 from mlsub.rounds import get_round, known_rounds, usages
 from mlsub.systems.description import SystemDescription, read_description
-from tools.oracle.generate import usage_and_round
+from tools.oracle.generate import Combination, usage_and_round
+from tools.oracle.packages import accepted, build, ours, rejecting
 from tools.oracle.scores import RELEASES, crash_of, summarizer_of
 from tools.support.effort import effort
 from tools.support.make_tree import make_description
@@ -123,3 +128,126 @@ def test_in_v07_a_row_without_one_of_its_fields_is_left_out(history: Path, tmp_p
     del content["submitter"]
     assert crash_of(tmp_path / "lacking", "0.7", [content], module) is None
     assert judged(tmp_path, content, "0.7").accepted
+
+
+#: What a system's privateid.json may hold, and whether the summarizers of v6.0 and v6.1 end on it.
+IDS: dict[bytes, bool] = {
+    **dict.fromkeys((b'{"private_id": "five-words"}', b"{}", b'{"id": 1}', b'{"private_id": ""}'), False),
+    **{b'{"private_id": %b}' % value: False for value in (b"1", b"null", b"true", b"NaN", b"1e999", b"9" * 400)},
+    **{b'{"private_id": %b}' % value: False for value in (b'["a"]', b'{"a": []}', b'["\\ud800"]', b'"a\\u0000b"')},
+    **dict.fromkeys((b'{"private_id": 1, "private_id": "b"}', b'{"\\ud800": "\\ud800"}', '{"a": "é"}'.encode()), False),
+    **dict.fromkeys((b'{"private_id": "\\ud800"}', b'{"private_id": "\xe9"}', b'{"a": "\t"}'), True),
+    **dict.fromkeys((b"[]", b'["private_id"]', b'"private_id"', b'"x"', b"0", b"null", b"true", b"NaN"), True),
+    **dict.fromkeys((b"", b"{", b'{"a": 1,}', b"{} {}", b"{'a': 1}", b'\xef\xbb\xbf{"private_id": "a"}'), True),
+    **dict.fromkeys(('{"private_id": "a"}'.encode("utf-16"), b'{"a": %b}' % (b"9" * 5000), b"[" * 100_000), True),
+}
+#: What may lie in the folder of a system, and whether the summarizers of v6.0 and v6.1 end on it.
+IN_A_SYSTEM: dict[str, tuple[Callable[[Path], object], bool]] = {
+    "an ID that is a folder": (lambda system: (system / "privateid.json").mkdir(), True),
+    "an ID that is a link to nothing": (lambda system: (system / "privateid.json").symlink_to("gone"), False),
+    "an ID that is a link to itself": (lambda system: (system / "privateid.json").symlink_to("privateid.json"), False),
+    "an ID of another name": (lambda system: (system / "private_id.json").write_text("["), False),
+    "a hidden folder": (lambda system: (system / ".ipynb_checkpoints").mkdir(), True),
+    "a link to a folder": (lambda system: (system / ".old").symlink_to(system.parent), True),
+    "a hidden link to nothing": (lambda system: (system / ".old").symlink_to("gone"), False),
+    "a hidden file": (lambda system: (system / ".DS_Store").touch(), False),
+    "a hidden folder in a benchmark": (lambda system: (system / "llama2_70b_lora/.old").mkdir(parents=True), False),
+}
+
+
+def _in_the_system(change: Callable[[Path], object], organisation: Path) -> None:
+    change(organisation / "results/rack0")
+
+
+def _with_id(content: bytes) -> Callable[[Path], object]:
+    return lambda organisation: (organisation / "results/rack0/privateid.json").write_bytes(content)
+
+
+def _without_description(organisation: Path) -> None:
+    (organisation / "systems/rack0.json").unlink()
+    (organisation / "results/rack0/privateid.json").write_text("[]")
+
+
+def _hidden_system(organisation: Path) -> None:
+    (organisation / "results/.old/logs").mkdir(parents=True)
+    (organisation / "systems/.old.json").write_text((organisation / "systems/rack0.json").read_text())
+
+
+def _not_utf_8(organisation: Path) -> None:
+    name = os.fsdecode(b"rack\xff")
+    (organisation / "results/rack0").rename(organisation / "results" / name)
+    (organisation / "systems/rack0.json").rename(organisation / "systems" / f"{name}.json")
+
+
+def crashes(
+    above: Path, change: Callable[[Path], object], module: Any = None, round_id: str = "6.1"
+) -> tuple[str, ...]:
+    """Who says that the summarizer ends on an organisation of one system: the summarizer, mlsub, both or nobody."""
+    asked = {"module": module} if module is not None else {}
+    crash = crash_of(above, round_id, [described()], change=change, as_then=True, **asked)
+    usage, name = usage_and_round(round_id)
+    report = mlsub.check(above / "ACME", usage=usage, round=name, jobs=1)
+    found = {f.rule for f in report.findings if f.rejects} & {"official.crash"}
+    return (*(["summarizer"] if crash is not None else []), *(["mlsub"] if found else []))
+
+
+BOTH = ("summarizer", "mlsub")
+
+
+@pytest.mark.parametrize("content", IDS, ids=lambda content: ascii(content[:40]))
+def test_a_private_id_that_ends_the_summarizer_rejects(content: bytes, tmp_path: Path) -> None:
+    assert crashes(tmp_path, _with_id(content)) == (BOTH if IDS[content] else ())
+
+
+@pytest.mark.parametrize("name", IN_A_SYSTEM)
+def test_what_ends_the_summarizer_in_the_folder_of_a_system_rejects(name: str, tmp_path: Path) -> None:
+    change, ends = IN_A_SYSTEM[name]
+    assert crashes(tmp_path, partial(_in_the_system, change)) == (BOTH if ends else ())
+
+
+def test_the_summarizer_passes_over_a_system_without_a_description(tmp_path: Path) -> None:
+    assert crashes(tmp_path / "none", _without_description) == ()
+    assert crashes(tmp_path / "hidden", _hidden_system) == BOTH
+
+
+def test_the_name_of_a_system_that_is_not_utf_8_rejects(tmp_path: Path) -> None:
+    assert crashes(tmp_path, _not_utf_8) == BOTH
+
+
+@pytest.mark.parametrize("round_id", ["4.1", "5.0", "5.1", "6.0", "6.1"])
+def test_the_summarizer_of_the_day_ends_on_the_same_folders(round_id: str, history: Path, tmp_path: Path) -> None:
+    module = summarizer_of(round_id, history)
+    assert crashes(tmp_path / "name", _not_utf_8, module, round_id) == (BOTH if round_id >= "5.0" else ())
+    for number, (content, ends) in enumerate(IDS.items()):
+        found = crashes(tmp_path / str(number), _with_id(content), module, round_id)
+        assert found == (BOTH if ends and round_id >= "6.0" else ()), content
+    for name, (change, ends) in IN_A_SYSTEM.items():
+        found = crashes(tmp_path / name, partial(_in_the_system, change), module, round_id)
+        assert found == (BOTH if ends and round_id >= "6.0" else ()), name
+
+
+@pytest.mark.parametrize("round_id", [round_id for round_id in RELEASES if not round_id.startswith("6.")])
+def test_a_hidden_folder_that_ended_an_earlier_summarizer_is_accepted(
+    round_id: str, history: Path, tmp_path: Path
+) -> None:
+    inside = "strong/.old" if round_id.startswith("hpc") else ".old"
+    module = summarizer_of(round_id, history)
+    found = crashes(tmp_path, lambda o: (o / "results/rack0" / inside).mkdir(parents=True), module, round_id)
+    assert found == (() if round_id in ("3.1", "4.0", "4.1", "5.0", "5.1", "hpc-3.0") else ("summarizer",))
+
+
+def test_a_package_with_a_private_id_is_accepted_where_it_can_be_used(tmp_path: Path) -> None:
+    package = build(tmp_path, Combination("6.1", "llama2_70b_lora", "closed", None))
+    file = package.system / "privateid.json"
+    file.write_text('{"private_id": "five-words"}')
+    assert accepted(ours(package))
+    file.write_text('{"private_id": "five-words",}')
+    (package.system / ".ipynb_checkpoints").mkdir()
+    report = ours(package)
+    assert (accepted(report), rejecting(report)) == (False, {"official.crash"})
+    found = {f.path: f.message for f in report.findings if f.rejects}
+    assert found == {
+        "results/rack1/privateid.json": "The official result summarizer ends with a traceback on this file",
+        "results/rack1/.ipynb_checkpoints": "The official result summarizer ends with a traceback on every folder of a "
+        "system that is not a benchmark's",
+    }

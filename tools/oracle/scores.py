@@ -13,7 +13,7 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import chdir, redirect_stdout
+from contextlib import chdir, nullcontext, redirect_stdout
 from functools import lru_cache
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
@@ -79,22 +79,37 @@ def summarizer_of(round_id: str, history: Path) -> ModuleType:
 
 
 def crash_of(
-    above: Path, round_id: str, descriptions: Sequence[dict[str, Any]], module: ModuleType = result_summarizer
+    above: Path,
+    round_id: str,
+    descriptions: Sequence[dict[str, Any]],
+    module: ModuleType = result_summarizer,
+    change: Callable[[Path], object] = lambda organisation: None,
+    *,
+    as_then: bool = False,
 ) -> str | None:
-    """The exception that a summarizer ends in on systems of these descriptions without results, None for none."""
+    """The exception that a summarizer ends in on systems of these descriptions without results, None for none.
+
+    ``change`` is made to the organisation's folder before it is asked. ``as_then``: text that is no Unicode is taken as
+    by pandas before 3.0, and printed as Python does in the locale C.UTF-8.
+    """
     usage, name = usage_and_round(round_id)
     organisation = above / "ACME"
     (organisation / "systems").mkdir(parents=True)
     for number, description in enumerate(descriptions):
         (organisation / "results" / f"rack{number}" / ("strong" if usage == "hpc" else "")).mkdir(parents=True)
         (organisation / "systems" / f"rack{number}.json").write_text(json.dumps(description))
+    change(organisation)
     argv = ["result_summarizer", str(organisation), usage, f"{name}.0"]
-    printed = TextIOWrapper(BytesIO(), encoding="utf-8")
+    printed = TextIOWrapper(BytesIO(), encoding="utf-8", errors="surrogateescape" if as_then else "strict")
+    pandas = result_summarizer.pd
+    newer = as_then and hasattr(pandas.options, "future")
+    text = pandas.option_context("future.infer_string", False) if newer else nullcontext()
     # The newer ones write summary.json where they are.
     with chdir(above), patch.object(sys, "argv", argv), redirect_stdout(printed), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            module.main()
+            with text:
+                module.main()
             printed.flush()
         except Exception as error:
             return f"{type(error).__name__}: {str(error)[:200]}"
