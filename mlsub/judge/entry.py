@@ -36,7 +36,9 @@ KNOWN_COMPANIONS = frozenset((FILE, POWER, "package_checker_params"))
 _CRASH = "official.crash"
 #: The rules that decide in a round without a package checker: what a log breaks, and what kept it from being read.
 _OF_LOGS = ("key.", "log.", "check.", "tree.no-logs", "tree.unreadable", "entry.noncompliant-runs")
-#: Who forgives runs in such a round.
+#: The rules on descriptions, which decide nothing in a round whose package checker reads none.
+_OF_DESCRIPTIONS = ("system.", "tree.system")
+#: Who forgives runs in a round without a package checker.
 _BY_RULES = "training rules: olympic scoring drops the slowest run"
 #: What a shared seed says where all of the log is that of another run.
 COPIED = "The log is a copy of another run's, with the same seed"
@@ -124,14 +126,18 @@ def _result(
 
 def _without_result(entry: Entry, round_: Round) -> bool:
     """Whether no checker can accept an entry: a file has no run, or the package checker finds no description."""
-    return (round_.package_checker and entry.undescribed) or any(log.without_run for log in entry.logs)
+    return (round_.descriptions_checked and entry.undescribed) or any(log.without_run for log in entry.logs)
 
 
 def binding(findings: Iterable[Finding], round_: Round) -> list[Finding]:
-    """The findings; in a round without a package checker nothing but what its logs break is official."""
+    """The findings; what the checkers of the round do not look at is not official.
+
+    Without a package checker only what logs break is; where that reads no descriptions, nothing that is about them.
+    """
+    unread = () if round_.descriptions_checked else _OF_DESCRIPTIONS
     return [
         found
-        if round_.package_checker or found.rule.startswith(_OF_LOGS)
+        if (round_.package_checker and not found.rule.startswith(unread)) or found.rule.startswith(_OF_LOGS)
         else msgspec.structs.replace(found, kind=Kind.REVIEW, blocks=Blocks.NONE)
         if found.rejects
         else found

@@ -26,7 +26,7 @@ from mlsub.submission.remedies import (
     plain_name,
     renamed_benchmark,
 )
-from mlsub.systems.audit import is_printed
+from mlsub.systems.audit import SUMMARIZER_ENDS, is_printed
 from mlsub.systems.description import read_content
 
 Given = TypeVar("Given")
@@ -38,7 +38,7 @@ _SPECIAL, _RECURSIVE = frozenset("*?["), "**"
 _OR_REMOVE = "If the round is right, the folder does not belong in the package: remove it."
 #: What is said where the system does not let us look: of what official tools read, and of what only we read.
 _UNREADABLE, _NOT_LISTED = "tree.unreadable", "layout.not-listed"
-_CRASH, _ENDS = "official.crash", "The official result summarizer ends with a traceback on"
+_CRASH = "official.crash"
 
 
 def read_tree(place: Place, prefix: str, round_: Round) -> Package:
@@ -135,13 +135,13 @@ class _TreeReader:
         if not ends_on or not self._is_described(folder.name):
             return
         if "name" in ends_on and not is_printed(folder.name):
-            fix = "Rename the folder and its description."
-            self._add(_CRASH, self._relative(folder), f"{_ENDS} this name of a system", expected="UTF-8", fix=fix)
+            message, fix = f"{SUMMARIZER_ENDS} this name of a system", "Rename the folder and its description."
+            self._add(_CRASH, self._relative(folder), message, expected="UTF-8", fix=fix)
         if "private-id" in ends_on and status_of(file) is not None:
             content = read_content(file)
             if content is None or not is_printed(content.get("private_id")):
                 expected, fix = 'a JSON object in UTF-8: {"private_id": "..."}', "Correct the file, or remove it."
-                self._add(_CRASH, self._relative(file), f"{_ENDS} this file", expected=expected, fix=fix)
+                self._add(_CRASH, self._relative(file), f"{SUMMARIZER_ENDS} this file", expected=expected, fix=fix)
 
     def _look_as_for_a_system(self, folder: Path) -> None:
         """Report what the official checker opens of a system's folder even where it passes over all that is in it."""
@@ -213,7 +213,7 @@ class _TreeReader:
             if not any(part.startswith(".") for part in self._relative(folder).split("/")):
                 self._add_unknown_benchmark(folder)
             elif "folder" in self.round.summarizer_ends_on and self._is_described(folder.parent.name):
-                message = f"{_ENDS} every folder of a system that is not a benchmark's"
+                message = f"{SUMMARIZER_ENDS} every folder of a system that is not a benchmark's"
                 self._add(_CRASH, self._relative(folder), message, fix="Remove the folder.")
             return []
         names = sorted(names_in(folder))

@@ -33,6 +33,9 @@ from mlsub.systems.fields import (
 )
 from mlsub.systems.names import Naming, chip_of, find, namings, registry, slips
 
+#: What a finding says before what it is about.
+SUMMARIZER_ENDS = "The official result summarizer ends with a traceback on"
+
 
 def crashes(content: dict[str, Any], summarizer: Summarizer) -> dict[str, Finding]:
     """Return the fields that the summarizer cannot use, each with its finding."""
@@ -57,7 +60,7 @@ def crashes(content: dict[str, Any], summarizer: Summarizer) -> dict[str, Findin
 
 
 def _crash(name: str, value: Any, expected: str) -> Finding:
-    message = f"The official result summarizer ends with a traceback on the field {name}"
+    message = f"{SUMMARIZER_ENDS} the field {name}"
     fix = f"Write {expected}, such as {show(fields().fields[name].example)}."
     source = "official result_summarizer"
     return finding("official.crash", name, message, expected=expected, actual=show(value), fix=fix, source=source)

@@ -25,7 +25,7 @@ from mlsub.io.look import open_regular
 from mlsub.io.show import show
 from mlsub.rounds import Round, Statuses
 from mlsub.rules.catalogue import FIX, finding, reviewed
-from mlsub.systems.audit import audit, audit_status, crashes
+from mlsub.systems.audit import SUMMARIZER_ENDS, audit, audit_status, crashes
 from mlsub.systems.fields import exact_status, fields, owed
 
 _RECORD = re.compile(r"(\w+): (\{.*\})")
@@ -146,7 +146,8 @@ def read_description(
         unreadable = finding("system.unreadable", path, message)
         return SystemDescription(name=name, path=path, content=None, findings=(unreadable,))
     older = round_ is not None and round_.log_format == "mll"
-    content, duplicates, problem = _parse(text, path, older=older)
+    unchecked = round_ is not None and round_.summarizer is not None and not round_.descriptions_checked
+    content, duplicates, problem = _parse(text, path, older=older, ends=unchecked and summarised)
     if problem is not None:
         return SystemDescription(name=name, path=path, content=None, findings=(problem,))
     crashed = _crashes(content, round_) if round_ is not None and summarised else {}
@@ -204,10 +205,12 @@ def _read(file: Path) -> bytes:
     return content
 
 
-def _parse(raw: bytes, path: str, *, older: bool) -> tuple[dict[str, Any], dict[str, bool], Finding | None]:
+def _parse(
+    raw: bytes, path: str, *, older: bool, ends: bool = False
+) -> tuple[dict[str, Any], dict[str, bool], Finding | None]:
     """Return the content, the fields it has more than once and whether with several values, and why it is none.
 
-    ``older``: it may have one of the forms of v0.6.
+    ``older``: it may have one of the forms of v0.6. ``ends``: the result summarizer is the first to look for a field.
     """
     duplicates: dict[str, bool] = {}
 
@@ -232,8 +235,10 @@ def _parse(raw: bytes, path: str, *, older: bool) -> tuple[dict[str, Any], dict[
         return {}, {}, finding("system.not-json", path, "The file is not JSON", line=line, actual=reason, fix=fix)
     if not isinstance(content, dict):
         kind = {list: "a list", str: "a text", type(None): "null"}.get(type(content), "a number")
-        message = "The system description is not an object with fields"
-        return {}, {}, finding("system.not-object", path, message, line=1, expected="an object", actual=kind)
+        rule, message = "system.not-object", "The system description is not an object with fields"
+        if ends and (not isinstance(content, (list, str)) or "submitter" in content):
+            rule, message = "official.crash", f"{SUMMARIZER_ENDS} a description that is not an object"
+        return {}, {}, finding(rule, path, message, line=1, expected="an object", actual=kind)
     return in_later_fields(content) if older else content, duplicates, None
 
 

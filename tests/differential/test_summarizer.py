@@ -17,7 +17,7 @@ from mlsub.rounds import get_round, known_rounds, usages
 from mlsub.systems.description import SystemDescription, read_description
 from tools.oracle.generate import Combination, usage_and_round
 from tools.oracle.packages import accepted, build, ours, rejecting
-from tools.oracle.scores import RELEASES, crash_of, summarizer_of
+from tools.oracle.scores import RELEASES, crash_of, of_history, summarizer_of
 from tools.support.effort import effort
 from tools.support.make_tree import make_description
 from tools.support.sample import rows
@@ -251,3 +251,41 @@ def test_a_package_with_a_private_id_is_accepted_where_it_can_be_used(tmp_path: 
         "results/rack1/.ipynb_checkpoints": "The official result summarizer ends with a traceback on every folder of a "
         "system that is not a benchmark's",
     }
+
+
+def _described_as(content: bytes | None, organisation: Path) -> None:
+    """Put other content into the description of the system, or take it away."""
+    (file,) = (organisation / "systems").iterdir()
+    file.unlink()
+    if content is not None:
+        file.write_bytes(content)
+
+
+#: A description of v0.7 in another form, and whether its summarizer ends on it; it passes over the others.
+FORMS: dict[bytes | None, bool] = {
+    **dict.fromkeys((None, b"", b"{", b'{"submitter": "ACME",}', b"\xff", b"\xef\xbb\xbf{}", b"[" * 100_000), False),
+    **dict.fromkeys((b"{}", b"[]", b'[{"submitter": "ACME"}]', b'""', b'"system_name"'), False),
+    **dict.fromkeys((b"null", b"0", b"1.5", b"true", b"NaN", b'["submitter"]', b'"the submitter"'), True),
+}
+
+
+@pytest.mark.parametrize("content", FORMS, ids=lambda content: ascii(content and content[:30]))
+def test_in_v07_a_description_rejects_where_it_ends_the_summarizer(
+    content: bytes | None, history: Path, tmp_path: Path
+) -> None:
+    change = partial(_described_as, content)
+    module = summarizer_of("0.7", history)
+    assert crashes(tmp_path / "theirs", change, module, "0.7") == (BOTH if FORMS[content] else ())
+    package = build(tmp_path, Combination("0.7", "ssd", "open", None))
+    change(package.folder)
+    report = ours(package)
+    assert rejecting(report) == ({"official.crash"} if FORMS[content] else set())
+    assert accepted(report) is not FORMS[content]
+    if content not in (b"{}", *(name for name, ends in FORMS.items() if ends)):
+        wrong = {f.rule for f in report.review_errors()}
+        assert wrong & {"tree.system-description-missing", "system.not-json", "system.not-object"}
+
+
+def test_the_package_checker_of_v07_reads_no_description(history: Path) -> None:
+    assert "systems" not in of_history(history, RELEASES["0.7"], "mlperf_logging/package_checker/package_checker.py")
+    assert "systems" in of_history(history, RELEASES["1.0"], "mlperf_logging/package_checker/package_checker.py")

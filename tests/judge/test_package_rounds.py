@@ -194,6 +194,31 @@ def test_descriptions_are_checked_from_v10_on(round_name: str, checked: bool, tm
     assert rejecting(mlsub.check(tree, jobs=1)) == ({"system.field-missing"} if checked else set())
 
 
+@pytest.mark.parametrize("spoil", ["missing", "broken", "no folder"])
+@pytest.mark.parametrize(("round_name", "checked"), [("0.6", False), ("0.7", False), ("1.0", True)])
+def test_a_missing_or_broken_description_rejects_from_v10_on(
+    round_name: str, checked: bool, spoil: str, tmp_path: Path
+) -> None:
+    tree = make_round(tmp_path, round_name, "ssd")
+    file = tree / "systems" / f"{SYSTEM}.json"
+    file.unlink()
+    if spoil == "broken":
+        file.write_text("{")
+    elif spoil == "no folder":
+        file.parent.rmdir()
+    report = mlsub.check(tree, jobs=1)
+    assert report.official is (Verdict.REJECTED if checked else Verdict.ACCEPTED)
+    assert {entry.official for entry in report.entries} == {report.official}
+    rules = {
+        "missing": "tree.system-description-missing",
+        "broken": "system.not-json",
+        "no folder": "tree.systems-missing",
+    }
+    # A reviewer will ask all the same.
+    (found,) = [f for f in report.findings if f.rule in rules.values()]
+    assert (found.rule, found.severity, found.rejects) == (rules[spoil], "error", checked)
+
+
 @pytest.mark.parametrize(("round_name", "demanded"), [("0.6", False), ("0.7", False), ("1.0", True)])
 def test_another_number_of_runs_is_reported_and_rejects_from_v10_on(
     round_name: str, demanded: bool, tmp_path: Path

@@ -15,7 +15,8 @@ import pytest
 from tools.oracle.compare import KNOWN_DEVIATIONS, disagrees, judge_log, known_deviation
 from tools.oracle.generate import Combination, line_of
 from tools.oracle.log import Line, Log, generated, smallest
-from tools.oracle.packages import Answer, Package, accepted, build, official, ours, rejecting
+from tools.oracle.packages import Answer, Package, accepted, build, log_of, official, ours, rejecting
+from tools.oracle.scores import RELEASES, of_history
 from tools.support.effort import HUNG
 from tools.support.runner import run
 
@@ -163,3 +164,17 @@ def test_a_line_is_named_by_its_place_in_the_file(tmp_path: Path) -> None:
     (found,) = [finding for finding in both.ours.findings if finding.rejects]
     assert found.line == place + 1
     assert any(f"failed in line {place - 1}:" in message for message in both.theirs.messages), both.theirs.messages
+
+
+def test_oc20_of_hpc_v10_has_five_runs(history: Path, tmp_path: Path) -> None:
+    counts = {}
+    for commit in (RELEASES["hpc-1.0"], "6d57529"):
+        meta: dict[str, Any] = {}
+        exec(of_history(history, commit, "mlperf_logging/benchmark_meta.py"), meta)  # noqa: S102  (the official tool)
+        counts[commit] = meta["get_result_file_counts"]("hpc")["oc20"]
+    assert counts == {"hpc-1.0.0-rc2": 10, "6d57529": 5}
+    package = build(tmp_path, Combination("hpc-1.0", "oc20", "open", None))
+    assert (len(package.logs), accepted(ours(package))) == (5, True)
+    for number in range(5, 10):
+        (package.entry / f"result_{number}.txt").write_bytes(log_of(package.combination, number).content())
+    assert "entry.run-count" in rejecting(ours(package))
