@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from mlsub.io.show import from_here
 from mlsub.submission.find import is_folder, is_organisation
 
 _ANY_DEPTH = "**"
@@ -51,15 +52,6 @@ def _matches(pattern: Sequence[str], names: Sequence[str]) -> bool:
 def seen_from(folder: str, root: str, path: str) -> str:
     """A path of a report as it is seen from the folder of the settings, with ``/`` between folders."""
     return os.path.relpath(os.path.join(root, path), folder).replace(os.sep, "/")  # noqa: PTH118
-
-
-def from_here(file: Path) -> str:
-    """A file as seen from the current folder: relative where it lies in it or a little above."""
-    try:
-        relative = os.path.relpath(file)
-    except (OSError, ValueError):
-        return str(file)
-    return relative if relative.count("..") <= 2 else str(file)
 
 
 PYPROJECT = "pyproject.toml"

@@ -9,12 +9,12 @@ from typing import Any
 
 import msgspec
 
-from mlsub.config.find import PYPROJECT, from_here
+from mlsub.config.find import PYPROJECT
 from mlsub.config.model import FILES, NOT_IN_FILES, TABLE, WrittenSettings, WrittenWaiver
 from mlsub.io.documents import read_as
 from mlsub.io.problems import FileProblemsError, Flaw, Problem
 from mlsub.io.read import read_toml, with_place
-from mlsub.io.show import plural
+from mlsub.io.show import from_here, plural
 from mlsub.rules.explain import suggestion
 
 #: Findings of these are never waived: why nothing was checked, and what is wrong with waivers.

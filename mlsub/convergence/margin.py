@@ -79,7 +79,10 @@ class Untested(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PackageMargins(msgspec.Struct, frozen=True, kw_only=True):
-    """How the entries of one path stand; ``untested`` are those that no reference applies to."""
+    """How the entries of one path stand; ``untested`` are those that no reference applies to.
+
+    ``rcp_file`` and ``rules_file`` are as in a report.
+    """
 
     usage: str
     round: str
@@ -87,6 +90,8 @@ class PackageMargins(msgspec.Struct, frozen=True, kw_only=True):
     root: str
     entries: tuple[Margin, ...]
     untested: tuple[Untested, ...]
+    rcp_file: str | None = None
+    rules_file: str | None = None
 
     def name_of(self, entry: Margin | Untested) -> str:
         """An entry by its path; by its folder where that is what was asked for."""
@@ -126,6 +131,8 @@ def margins_of(
             for entry in report.entries
             if entry.rcp.verdict == _UNTESTED
         ),
+        rcp_file=report.rcp_file,
+        rules_file=report.rules_file,
     )
 
 

@@ -15,6 +15,15 @@ _COMMAND = re.compile(r"##(?=\[)|^[^\S\n]*:(?=:)", re.MULTILINE)
 _json = json.JSONEncoder(ensure_ascii=False).encode
 
 
+def from_here(file: str | os.PathLike[str]) -> str:
+    """A file as seen from the current folder: relative where it lies in it or a little above."""
+    try:
+        relative = os.path.relpath(file)
+    except (OSError, ValueError):
+        return str(file)
+    return relative if relative.count("..") <= 2 else str(file)
+
+
 def show(value: Any, limit: int = 80) -> str:
     """A value as it stands in the log, shortened."""
     try:

@@ -79,7 +79,7 @@ class Packing(Answer, frozen=True, kw_only=True):
     being written, such as the ``blocking`` rejections.
     """
 
-    SCHEMA: ClassVar[int] = 6
+    SCHEMA: ClassVar[int] = 7
 
     manifest: str
     out: str

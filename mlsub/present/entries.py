@@ -65,7 +65,7 @@ def verdict_line(
         rest = "nothing could be checked" if alone else "this part could not be checked"
     also = _also(report if counting is None else counting, fail_on=fail_on)
     words = "; ".join(filter(None, (first, rest, also)))
-    return Text((Span(report.official.value, MEANINGS[report.official]), f"{_raised(report)}: {words}"))
+    return Text((Span(report.official.value, MEANINGS[report.official]), f"{report.by_own}{_raised(report)}: {words}"))
 
 
 def _raised(report: Report) -> str:
@@ -182,7 +182,7 @@ _NAMED = 5
 class Reports(Answer, frozen=True, kw_only=True):
     """A report for each round, then one for each path that could not be checked. Fields may be added."""
 
-    SCHEMA: ClassVar[int] = 4
+    SCHEMA: ClassVar[int] = 5
     OPEN: ClassVar[bool] = True
 
     reports: Annotated[tuple[Annotated[Report, Says(**A_VERDICT_HAS_LOGS)], ...], Says(minItems=1)]
@@ -348,10 +348,11 @@ def outcome(report: Report) -> Report:
     """What :func:`partly_checked` wants of a report."""
     if report.official is Verdict.NOT_CHECKED:
         return report
-    return Report(usage=report.usage, round=report.round, root=report.root, official=report.official)
+    return msgspec.structs.replace(report, logs=(), entries=(), systems=(), without_logs=(), findings=(), hidden=())
 
 
 def _in_short(report: Report) -> str:
     """What was asked for, and the verdict."""
     asked = next((finding.path for finding in report.findings if finding.rejects), report.root)
-    return f"{asked if report.official is Verdict.NOT_CHECKED else report.root}: {report.official.value}"
+    where = asked if report.official is Verdict.NOT_CHECKED else report.root
+    return f"{where}: {report.official.value}{report.by_own}"

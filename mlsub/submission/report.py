@@ -234,6 +234,15 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     ] = None
     round_from: Annotated[str | None, Says("The folder that the round was read off; null where it was given.")] = None
     hidden: Annotated[tuple[Hidden, ...], Says("Findings that somebody chose not to see.")] = ()
+    rcp_file: Annotated[
+        str | None, Says("The user's own reference points by which entries were tested; null where none was.")
+    ] = None
+    rules_file: Annotated[str | None, Says("The user's own rules in force besides; null without any.")] = None
+
+    @property
+    def by_own(self) -> str:
+        """See :func:`by_own_files`."""
+        return by_own_files(self.rcp_file, self.rules_file)
 
     def path_below(self, above: str, path: str = ".") -> str:
         """Return one of its paths relative to a folder above its root."""
@@ -293,6 +302,13 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
             return folder in accepted and not finding.rule.startswith("tree.")
 
         return tuple(finding for finding in self.findings if finding.rejects and not forgiven(finding))
+
+
+def by_own_files(rcp_file: str | None, rules_file: str | None) -> str:
+    """Return what stands behind a verdict for which files of the user's own count; nothing without any."""
+    points = f"reference points of {rcp_file}" if rcp_file else "the official rules"
+    rules = f" and rules of {rules_file}" if rules_file else ""
+    return f" by {points}{rules}" if rcp_file or rules_file else ""
 
 
 #: The verdict alone; with tables and counts; with what rejects or was warned of; with all findings.

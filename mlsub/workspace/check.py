@@ -9,6 +9,7 @@ from itertools import chain
 from pathlib import Path
 
 from mlsub.findings import Finding, Verdict
+from mlsub.io.show import from_here
 from mlsub.judge.entry import COPIED
 from mlsub.judge.package import single_log
 from mlsub.review.cross import audit_same_prints
@@ -121,18 +122,21 @@ def _together(places: Sequence[Place], judged: Sequence[Checked], settings: Sett
     official = _official([part.official for part in parts])
     if official is Verdict.NOT_CHECKED and not any(f.rejects for f in findings):
         findings.append(_nothing_there(places))
+    entries = tuple(entry for part in parts for entry in part.entries)
     report = Report(
         usage=round_.usage,
         round=round_.name,
         root=str(root),
         official=official,
         logs=tuple(log for part in parts for log in part.logs),
-        entries=tuple(entry for part in parts for entry in part.entries),
+        entries=entries,
         systems=tuple(dict.fromkeys(system for part in parts for system in part.systems)),
         without_logs=tuple(one for part in parts for one in part.without_logs),
         findings=tuple(dict.fromkeys(findings)),
         judged_by="package-checker" if round_.package_checker else "log-checker",
         round_from=places[0].round_from,
+        rcp_file=settings.convergence.reference if any(e.rcp.reference_points == "own" for e in entries) else None,
+        rules_file=from_here(settings.overlay) if settings.overlay else None,
     )
     code = {name: files for one in judged for name, files in one.code.items()}
     return Checked((report,), logs=tuple(logs.values()), overlay=settings.overlay, code=code)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections.abc import Callable
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.support.make_tree import Tree, make_tree, spoil
+from tools.support.make_tree import HOUSE, Tree, make_tree, spoil
 from tools.support.runner import check, run
 
 
@@ -139,6 +140,77 @@ def test_runs_that_are_forgiven_are_not_to_be_fixed(tmp_path: Path) -> None:
     outcomes = {one["ruleId"]: one["properties"]["outcome"] for one in results}
     assert outcomes["entry.run-count"] == "counts"
     assert "counts" not in {outcomes["key.eval_accuracy.target"], outcomes["entry.forgiven-runs"]}
+
+
+# A verdict that files of one's own made says so.
+
+OWN = "accepted by reference points of r.json: 1 of 1 entries accepted"
+BOTH = "accepted by reference points of r.json and rules of ours.yaml"
+#: A call, and what is in each form of its answer; the settings file is above the package.
+FORMS: dict[tuple[str, ...], str] = {
+    **{("check", *level): OWN for level in ((), ("-q",), ("--summary",), ("-v",), ("--select", "seed"))},
+    **{("check", *level, "--rules", "ours.yaml"): BOTH for level in ((), ("-q",), ("--summary",), ("-v",))},
+    **{("check", *level, "--format", "markdown"): OWN for level in (("-q",), ("-v",))},
+    ("check", "-q", "--format", "html"): OWN.replace("accepted", '<span class="good">accepted</span>', 1),
+    ("check", "-q", "v1.0/ACME", "none"): "ACME: accepted by reference points of r.json: 1 of 1 entries",
+    ("check", "v1.0/ACME", "none"): "ACME: accepted by reference points of r.json; none: not-checked",
+    ("check", "--format", "junit"): "(training v1.0 by reference points of r.json)",
+    (
+        "check",
+        "--format",
+        "sarif",
+        "--rules",
+        "ours.yaml",
+    ): "v1.0 by reference points of r.json and rules of ours.yaml)",
+    ("score",): "1 of 1 system descriptions accepted by reference points of r.json",
+    ("score", "--rules", "ours.yaml"): "descriptions accepted by reference points of r.json and rules of ours.yaml",
+    ("watch", "v1.0/ACME/results/rack1/resnet/result_0.txt", "--rules", "ours.yaml"): (
+        "accepted by the official rules and rules of ours.yaml: 1 of 1 logs compliant"
+    ),
+    ("rcp", "margin"): "1 entry compared with a reference by reference points of r.json: 1 pass",
+}
+
+
+@pytest.fixture
+def too_fast(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tree:
+    """A package that only the reference points of a settings file above it accept."""
+    tree = make_tree(tmp_path)
+    tree.edit(lambda log: log.put("eval_accuracy", metadata={"epoch_num": 20}), *range(5))
+    point = {"Benchmark": "resnet", "BS": 3200, "Hyperparams": {}, "Epochs to converge": [20, 20, 20, 20, 21] * 2}
+    (tmp_path / "r.json").write_text(json.dumps({"own_3200": point}))
+    (tmp_path / "mlsub.toml").write_text('rcp = "r.json"\n')
+    (tmp_path / "ours.yaml").write_text(HOUSE.replace("acme_ticket: {occurs: exactly_one}", "seed: {occurs: any}"))
+    monkeypatch.chdir(tmp_path)
+    return tree
+
+
+@pytest.mark.parametrize("words", FORMS, ids=" ".join)
+def test_a_verdict_by_files_of_ones_own_says_so(words: tuple[str, ...], too_fast: Tree) -> None:
+    paths = () if any("v1.0" in word for word in words) else ("v1.0/ACME",)
+    assert run("check", "-q", "--isolated", "v1.0/ACME").stdout.startswith(
+        "rejected: 1 of 1 entries rejected (rcp.too-fast)"
+    )
+    said = run(*words, *paths)
+    assert " ".join(FORMS[words].split()) in " ".join(said.stdout.split()), said.stdout
+
+
+def test_machines_read_which_files_of_ones_own_count(too_fast: Tree) -> None:
+    for command in ("check", "score"):
+        usual, own, both = (
+            run(command, "v1.0/ACME", "--format", "json", *words).document["reports"][0]
+            for words in (("--isolated",), (), ("--rules", "ours.yaml"))
+        )
+        files = [(one["official"], one["rcp_file"], one["rules_file"]) for one in (usual, own, both)]
+        accepted = "accepted"
+        assert files == [("rejected", None, None), (accepted, "r.json", None), (accepted, "r.json", "ours.yaml")]
+
+
+def test_reference_points_of_another_benchmark_are_not_named(too_fast: Tree) -> None:
+    Path("ssd.json").write_text(Path("r.json").read_text().replace("resnet", "ssd"))
+    Path("mlsub.toml").write_text('rcp = "ssd.json"\n')
+    assert run("check", "-q", "v1.0/ACME").stdout.startswith("rejected: 1 of 1 entries rejected (rcp.too-fast)")
+    outcome = run("check", "-q", "v1.0/ACME", "--rules", "ours.yaml").stdout
+    assert outcome.startswith("rejected by the official rules and rules of ours.yaml: ")
 
 
 # What a folder above is called never changes what is tested of the logs below it.

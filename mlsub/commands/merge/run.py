@@ -60,7 +60,7 @@ class Merge(Answer, frozen=True, kw_only=True):
     nothing is written.
     """
 
-    SCHEMA: ClassVar[int] = 6
+    SCHEMA: ClassVar[int] = 7
 
     usage: str
     round: str

@@ -57,7 +57,7 @@ class NewReference(Answer, frozen=True, kw_only=True):
 class Margins(Answer, frozen=True, kw_only=True):
     """How near the limit results are, and how their chances were computed."""
 
-    SCHEMA: ClassVar[int] = 3
+    SCHEMA: ClassVar[int] = 4
 
     bootstrap: Bootstrap
     reports: tuple[PackageMargins, ...]

@@ -14,6 +14,7 @@ from mlsub.findings import Finding, Kind
 from mlsub.io.show import plain, plural
 from mlsub.present.document import Column, Table, Text
 from mlsub.present.terminal import put
+from mlsub.submission.report import by_own_files
 
 if TYPE_CHECKING:
     from mlsub.commands.watch.sofar import LogSoFar
@@ -121,7 +122,8 @@ def _words(event: Event, before: RunSoFar | None) -> str | None:
             return _end(event)
         case Concluded():
             counts = event.counts if event.logs else "no log came"
-            return f"{event.official.value}: {counts}{_REASONS[event.reason] if event.logs else ''}"
+            own = by_own_files(None, event.rules_file)
+            return f"{event.official.value}{own}: {counts}{_REASONS[event.reason] if event.logs else ''}"
     raise AssertionError(event)
 
 

@@ -110,6 +110,7 @@ class Concluded(Event, frozen=True, kw_only=True, tag="verdict"):
     reason: Reason
     logs: Count
     compliant: Count
+    rules_file: Annotated[str | None, Says("The user's own rules in force besides; null without any.")] = None
 
     @property
     def counts(self) -> str:

@@ -21,6 +21,7 @@ from mlsub.commands.watch.sofar import LogSoFar
 from mlsub.commands.watch.source import FileSource, PipeSource, Source
 from mlsub.findings import Verdict
 from mlsub.io.errors import MlsubError
+from mlsub.io.show import from_here
 from mlsub.rounds import Round
 from mlsub.submission.find import is_folder
 from mlsub.workspace.places import Settings
@@ -188,6 +189,7 @@ class Watch:
             reason=reason,
             logs=len(logs),
             compliant=ends.count("compliant"),
+            rules_file=from_here(self._rules.overlay) if self._rules.overlay else None,
         )
         self._outlet.show(verdict)
         return verdict.exit_status

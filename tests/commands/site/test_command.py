@@ -128,6 +128,8 @@ def test_a_file_of_reference_points_counts_and_is_drawn(here: Path) -> None:
     usual, slower = (" ".join(Html((here / site / page).read_bytes()).text) for site in ("usual", "slower"))
     assert "The runs pass the convergence test." in usual
     assert "The runs fail the convergence test" in slower
+    of_round = " ".join(Html((here / "slower" / "rounds" / "training_1.0.html").read_bytes()).text)
+    assert "0 of 1 result meets the official checker of the round by reference points of slower.json." in of_round
     (here / "slower.json").write_text("{}")
     outcome = run("site", "v1.0", "-o", "broken", "--rcp", "slower.json")
     assert (outcome.status, outcome.stdout) == (2, "")
