@@ -162,8 +162,8 @@ FORMS: dict[tuple[str, ...], str] = {
         "--rules",
         "ours.yaml",
     ): "v1.0 by reference points of r.json and rules of ours.yaml)",
-    ("score",): "1 of 1 system descriptions accepted by reference points of r.json",
-    ("score", "--rules", "ours.yaml"): "descriptions accepted by reference points of r.json and rules of ours.yaml",
+    ("score",): "1 of 1 system descriptions accepted; by reference points of r.json",
+    ("score", "--rules", "ours.yaml"): "descriptions accepted; by reference points of r.json and rules of ours.yaml",
     ("watch", "v1.0/ACME/results/rack1/resnet/result_0.txt", "--rules", "ours.yaml"): (
         "accepted by the official rules and rules of ours.yaml: 1 of 1 logs compliant"
     ),
