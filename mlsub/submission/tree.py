@@ -213,7 +213,7 @@ class _TreeReader:
             if not any(part.startswith(".") for part in self._relative(folder).split("/")):
                 self._add_unknown_benchmark(folder)
             elif "folder" in self.round.summarizer_ends_on and self._is_described(folder.parent.name):
-                message = f"{SUMMARIZER_ENDS} every folder of a system that is not a benchmark's"
+                message = f"{SUMMARIZER_ENDS} a folder of a system that is not a benchmark's"
                 self._add(_CRASH, self._relative(folder), message, fix="Remove the folder.")
             return []
         names = sorted(names_in(folder))
