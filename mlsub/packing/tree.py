@@ -23,7 +23,7 @@ import msgspec
 
 from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError, reason_of
-from mlsub.io.look import open_regular
+from mlsub.io.look import content_digest, names_in, open_regular
 from mlsub.io.show import folded
 from mlsub.packing.names import MANIFEST, SAME_NAME, link_problems, name_problem
 from mlsub.present.terminal import Progress
@@ -288,20 +288,30 @@ def differences(listed: Manifest, found: Manifest) -> tuple[Finding, ...]:
     return tuple(sorted(changes, key=lambda change: (change.path, change.rule)))
 
 
-def compare_tree(folder: Path, listed: Manifest, progress: Progress | None = None) -> tuple[Path, tuple[Finding, ...]]:
+def compare_tree(
+    folder: Path, listed: Manifest, manifest: Path | None = None, progress: Progress | None = None
+) -> tuple[Path, tuple[Finding, ...]]:
     """Compare an unpacked tree with a manifest, and return its place and what differs.
+
+    With a manifest that is named, a folder called as the tree is the tree, whatever lies in it. Any other folder, and
+    one with its manifest inside, holds the tree, and nothing beside it but that manifest.
 
     Args:
         folder: the tree, or the folder it lies in.
         listed: its manifest.
+        manifest: the file it was read from; None for the one in the folder, which ``mlsub unseal`` writes.
         progress: called with the members that are compared, and those there are.
 
     Raises:
-        MlsubError: the manifest is of a tree of another name.
+        MlsubError: the manifest is of a tree of another name, or what lies beside it cannot be listed.
     """
-    tree = _find_tree(folder.resolve(), listed.top)
-    problems: list[Finding] = []
-    members = sorted(_walk(tree, listed.top, problems), key=lambda member: member.name)
+    folder, top = folder.resolve(), listed.top
+    is_tree = manifest is not None and folder.name == top
+    tree = folder if is_tree else folder / top
+    if not is_tree and (tree.is_symlink() or not tree.is_dir()):
+        raise MlsubError(f"the manifest is of {top}, which {folder} neither is nor contains. Name another folder.")
+    problems: list[Finding] = [] if is_tree else list(_beside(folder, top, manifest))
+    members = sorted(_walk(tree, top, problems), key=lambda member: member.name)
     files: dict[str, str] = {}
     for number, member in enumerate(members):
         if progress is not None:
@@ -316,13 +326,12 @@ def compare_tree(folder: Path, listed: Manifest, progress: Progress | None = Non
     return tree, (*problems, *(change for change in changes if change.path not in known))
 
 
-def _find_tree(folder: Path, top: str) -> Path:
-    """Return the tree called ``top``: the folder itself, or in it."""
-    inside = folder / top
-    if inside.is_dir() and not inside.is_symlink() and (folder.name != top or (folder / MANIFEST).is_file()):
-        return inside
-    if folder.name != top:
-        raise MlsubError(
-            f"the manifest is of {top}, which {folder} neither is nor contains. Name another folder or manifest."
-        )
-    return folder
+def _beside(folder: Path, top: str, manifest: Path | None) -> Iterator[Finding]:
+    """Yield what lies beside a tree: nothing is listed but the manifest with which it was unpacked."""
+    with failing_as(f"{folder} cannot be read"):
+        names = sorted(names_in(folder))
+    for name in names:
+        if name == MANIFEST and manifest is not None and content_digest(manifest) != content_digest(folder / name):
+            yield finding("seal.differs", name, "the manifest beside the tree is not the one that was given")
+        elif name not in (top, MANIFEST):
+            yield finding("seal.extra", name, f"it lies beside {top}, and the manifest does not list it")

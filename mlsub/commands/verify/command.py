@@ -26,7 +26,7 @@ def command(path: Path, manifest: Path | None, key: Key | None, max_size: int | 
     """Compare FILE, a sealed submission, or DIR, an opened one, with its manifest, and print what differs.
 
     Without a key, mlsub compares a file that is sealed for others with FILE.receipt.txt. DIR is what mlsub unseal made,
-    or, with --manifest, any copy of the tree.
+    or, with --manifest, any copy of the tree, or the folder around it. What else lies in DIR is extra.
 
     Exit status: 0 nothing differs; 1 something does; 2 it could not be checked.
     """

@@ -106,5 +106,5 @@ def verify_tree(folder: Path, manifest: Path | None = None, progress: Progress |
     """
     file = folder / MANIFEST if manifest is None else manifest
     listed = read_manifest(file)
-    tree, found = compare_tree(folder, listed, progress)
+    tree, found = compare_tree(folder, listed, manifest, progress)
     return Checked(compared=f"{tree} with {file}: {len(listed.files)} files listed", findings=found)

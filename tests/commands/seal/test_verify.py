@@ -6,6 +6,7 @@ import contextlib
 import os
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -86,6 +87,68 @@ def test_a_tree_in_a_tree_of_the_same_name(tmp_path: Path) -> None:
     (tmp_path / "opened").mkdir()
     unseal(tmp_path / "sealed", tmp_path / "opened" / "T")
     assert rules(tree, manifest) == rules(tmp_path / "opened" / "T") == []
+
+
+def _with_copy_inside(tree: Path) -> Path:
+    """A changed tree with a copy of what it was before in it, as if it lay in a folder of its own name."""
+    shutil.copytree(tree, tree.parent / "copy", symlinks=True)
+    (tree.parent / "copy").rename(tree / "ACME")
+    (tree / "MANIFEST.sha256").touch()
+    (tree / "systems" / "rack1.json").write_text("{}")
+    return tree
+
+
+def _linked(tree: Path) -> Path:
+    (tree.parent / "link").symlink_to(_with_copy_inside(tree))
+    return tree.parent / "link"
+
+
+#: The folder that is named, of a tree ACME, and what differs from the manifest beside the sealed file.
+NAMED: dict[str, tuple[Callable[[Path], Path], set[tuple[str, str]]]] = {
+    "a copy inside": (_with_copy_inside, {("differs", "ACME/systems/rack1.json"), ("extra", "ACME/MANIFEST.sha256")}),
+    "a link to it": (_linked, {("differs", "ACME/systems/rack1.json"), ("extra", "ACME/MANIFEST.sha256")}),
+    "a folder beside": (lambda tree: _made(tree.parent / "ACME2").parent, {("extra", "ACME2")}),
+    "a log beside": (lambda tree: _made(tree.parent / "results/result_0.txt").parents[1], {("extra", "results")}),
+    "the folder around, with a copy inside": (
+        lambda tree: _with_copy_inside(tree).parent,
+        {("differs", "ACME/systems/rack1.json"), ("extra", "ACME/MANIFEST.sha256")},
+    ),
+    "an empty manifest beside": (
+        lambda tree: _made(tree.parent / "MANIFEST.sha256").parent,
+        {("differs", "MANIFEST.sha256")},
+    ),
+}
+
+
+def _made(file: Path) -> Path:
+    file.parent.mkdir(exist_ok=True)
+    file.touch()
+    return file
+
+
+@pytest.mark.parametrize(("change", "expected"), NAMED.values(), ids=NAMED)
+def test_the_folder_that_is_named_is_compared_and_what_lies_beside_it_is_extra(
+    change: Callable[[Path], Path], expected: set[tuple[str, str]], tmp_path: Path
+) -> None:
+    tree, _ = sealed(tmp_path)
+    found = rules(change(tree), tmp_path / "sealed.MANIFEST.sha256")
+    outside = {(rule, path) for rule, path in found if not path.startswith("ACME/ACME")}
+    assert outside == {(f"seal.{rule}", path) for rule, path in expected}
+    assert bool(set(found) - outside) is (tree / "ACME").exists()
+
+
+def test_what_was_opened_lies_alone_with_its_manifest(tmp_path: Path) -> None:
+    _, file = sealed(tmp_path)
+    out, manifest = tmp_path / "out", tmp_path / "sealed.MANIFEST.sha256"
+    unseal(file, out, PASSPHRASE)
+    assert rules(out) == rules(out, manifest) == rules(out / "ACME", manifest) == []
+    (out / "more").mkdir()
+    assert rules(out) == rules(out, manifest) == [("seal.extra", "more")]
+    assert rules(out / "ACME", manifest) == []
+    (out / "ACME").rename(tmp_path / "ACME")
+    shutil.copy(out / "MANIFEST.sha256", tmp_path / "ACME")
+    with pytest.raises(MlsubError, match="neither is nor contains"):
+        verify_tree(tmp_path / "ACME")
 
 
 def test_without_a_key_the_receipt_speaks(tmp_path: Path) -> None:
