@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import stat
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ from mlsub.config.find import seen_from
 from mlsub.config.load import UNWAIVABLE
 from mlsub.findings import Finding, Suppression
 from mlsub.io.errors import MlsubError, reason_of
+from mlsub.io.look import open_regular
 from mlsub.io.show import show
 from mlsub.submission.report import Report
 
@@ -63,11 +63,11 @@ def read_baseline(file: Path) -> Baseline:
         MlsubError: it cannot be read, or is not a baseline.
     """
     try:
-        if not stat.S_ISREG(file.stat().st_mode):
-            raise MlsubError(f"{file}: not a baseline: not a regular file")
-        if file.stat().st_size > _MAX_BYTES:
+        with open_regular(file) as stream:
+            content = stream.read(_MAX_BYTES + 1)
+        if len(content) > _MAX_BYTES:
             raise MlsubError(f"{file}: not a baseline: larger than {_MAX_BYTES >> 20} MiB")
-        read = msgspec.json.decode(file.read_bytes(), type=Baseline)
+        read = msgspec.json.decode(content, type=Baseline)
     except FileNotFoundError:
         raise MlsubError(f"There is no baseline {file}. Write it with --write-baseline.") from None
     except (OSError, ValueError, RecursionError, msgspec.MsgspecError) as error:

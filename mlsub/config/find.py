@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from mlsub.io.look import open_regular
 from mlsub.io.show import from_here
 from mlsub.submission.find import is_folder, is_organisation
 
@@ -99,7 +100,7 @@ def is_settings(file: Path, *, ours: bool = True) -> bool:
     from mlsub.io.read import MAX_TOML_BYTES, read_toml
 
     try:
-        with file.open("rb") as stream:
+        with open_regular(file) as stream:
             if b"mlsub" not in stream.read(MAX_TOML_BYTES):
                 return False
         tools = read_toml(file, from_here(file)).get("tool")

@@ -16,6 +16,7 @@ from mlsub.convergence.reference import EPOCHS, MAX_BYTES, SAMPLES, points_name
 from mlsub.convergence.statistics import cut_of
 from mlsub.convergence.verdict import BEYOND
 from mlsub.io.data import loads
+from mlsub.io.look import open_regular
 from mlsub.io.show import show
 from mlsub.rounds import get_round, known_rounds, usages
 from mlsub.rules.load import benchmark
@@ -53,7 +54,7 @@ def check_reference_file(file: Path) -> tuple[Problem, ...]:
         if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
             # A pipe may never end, and could not be read a second time.
             return (Problem("error", "It is not a regular file", fix="Save it in a file, and pass that file."),)
-        with file.open("rb") as stream:
+        with open_regular(file) as stream:
             content = stream.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
         return (Problem("error", f"It cannot be read: {getattr(error, 'strerror', None) or error}"),)

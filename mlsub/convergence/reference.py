@@ -15,6 +15,7 @@ from mlsub.convergence.algorithm import Algorithm, traits_of
 from mlsub.convergence.statistics import least_accepted_mean, mean_of, stdev_of, threshold_of, trimmed
 from mlsub.io.data import loads, shipped
 from mlsub.io.errors import MlsubError
+from mlsub.io.look import open_regular
 from mlsub.log.reading import usable_number
 from mlsub.rounds import Round
 from mlsub.rounds.benchmarks import Day, published
@@ -161,9 +162,11 @@ def _point(reference: ReferenceRuns, benchmark: str, runs: int, algorithm: Algor
 
 def _records(file: Path) -> dict[str, Any]:
     try:
-        if file.stat().st_size > MAX_BYTES:
+        with open_regular(file) as stream:
+            text = stream.read(MAX_BYTES + 1)
+        if len(text) > MAX_BYTES:
             raise MlsubError(f"{file.name}: larger than {MAX_BYTES >> 20} MiB")
-        content = loads(file.read_bytes())
+        content = loads(text)
     except OSError as error:
         raise MlsubError(f"{file.name}: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:

@@ -47,7 +47,7 @@ def digest(file: Path) -> str:
         return f"link:{hashlib.sha256(os.fsencode(file.readlink())).hexdigest()}"
     if not stat.S_ISREG(mode):
         return ""
-    with file.open("rb") as stream:
+    with open_regular(file, follow=False) as stream:
         return f"sha256:{hashlib.file_digest(stream, 'sha256').hexdigest()}"
 
 

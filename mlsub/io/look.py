@@ -10,6 +10,7 @@ import errno
 import os
 import stat
 from io import BufferedReader
+from typing import cast
 
 #: A path, in any form.
 Where = str | os.PathLike[str]
@@ -90,21 +91,43 @@ def names_in(folder: Where) -> list[str]:
         return []
 
 
-def open_regular(file: Where, *, follow: bool = True) -> BufferedReader:
-    """Open a regular file for reading; a FIFO or a device is not even waited for.
+def open_regular(file: Where, *, follow: bool = True, buffering: int = -1) -> BufferedReader:
+    """Open a file whose content is stored, for reading; whatever foreign bytes are read from is opened here.
+
+    A FIFO or a device is not opened, nor waited for where it comes in the place of the file meanwhile. What the system
+    makes when it is read, as in ``/proc`` and ``/sys``, may never end, and says something of this machine.
+
+    Args:
+        file: the file.
+        follow: whether a link is followed.
+        buffering: 0 for who reads large pieces.
 
     Raises:
-        OSError: it cannot be opened, or is not a regular file.
+        OSError: it cannot be opened, or is not such a file.
     """
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW)
     try:
+        _check_regular(os.stat(file, follow_symlinks=follow))  # noqa: PTH116
         descriptor = os.open(file, flags)
     except ValueError as error:
         raise OSError(errno.EINVAL, str(error)) from error
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+    try:
+        found = os.fstat(descriptor)
+        _check_regular(found)
+        # An empty file, one with holes, and those that file systems keep beside their names have no blocks either.
+        if not found.st_blocks and not os.statvfs(descriptor).f_blocks:
+            raise OSError(errno.EINVAL, "not stored anywhere, but made by the system when it is read, as in /proc")
+    except OSError:
         os.close(descriptor)
+        raise
+    return cast("BufferedReader", os.fdopen(descriptor, "rb", buffering))
+
+
+def _check_regular(found: os.stat_result) -> None:
+    if stat.S_ISDIR(found.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if not stat.S_ISREG(found.st_mode):
         raise OSError(errno.EINVAL, "not a regular file")
-    return os.fdopen(descriptor, "rb")
 
 
 def content_digest(path: Where) -> bytes | None:

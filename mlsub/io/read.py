@@ -17,6 +17,7 @@ from typing import Any
 import yaml
 
 from mlsub.io.errors import reason_of
+from mlsub.io.look import open_regular
 from mlsub.io.problems import MAX_BYTES, MAX_DEPTH, FileProblemsError, Problem, find_flaws, refusal
 
 Flaws = Iterator[tuple[yaml.Node, str]]
@@ -40,7 +41,7 @@ def read_text(path: Path, name: str | None = None, most: int = MAX_BYTES) -> str
         if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
             # Reading from a pipe may never end.
             raise refusal(shown, 1, "cannot be read: not a regular file")
-        with path.open("rb") as stream:
+        with open_regular(path) as stream:
             raw = stream.read(most + 1)
         if len(raw) > most:
             raise refusal(shown, 1, f"larger than {most >> 20} MiB" if most >> 20 else f"larger than {most >> 10} KiB")

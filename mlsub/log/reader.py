@@ -14,13 +14,14 @@ import re
 import zlib
 from collections.abc import Iterator
 from functools import cache
+from io import FileIO
 from itertools import accumulate
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 from typing import BinaryIO, cast
 
 from mlsub.io.errors import MlsubError, reason_of
-from mlsub.io.look import is_link, status_of
+from mlsub.io.look import is_link, open_regular, status_of
 from mlsub.log.event import RawRecord, Records
 
 TOKEN = b":::MLLOG "
@@ -48,19 +49,22 @@ def open_log(path: Path | str) -> BinaryIO:
     """Open a log for reading, unpacking ``.gz``.
 
     Raises:
-        MlsubError: no such file, no permission, not a regular file (a pipe would block, a device never
-            ends), or a symbolic link that leads nowhere.
+        MlsubError: no such file, no permission, not a regular file whose content is stored (a pipe would block, a
+            device or a file of /proc never ends), or a symbolic link that leads nowhere.
     """
     try:
         # Without a Path, and unbuffered: there may be thousands of logs, and who reads takes large pieces.
         found = status_of(path)
         if found is None or not S_ISREG(found.st_mode):
             raise MlsubError(_why_no_file(path, found))
-        if str(path).endswith(".gz"):
-            import gzip
+        if not str(path).endswith(".gz"):
+            return open_regular(path, buffering=0)
+        from gzip import GzipFile
 
-            return cast("BinaryIO", gzip.open(path))
-        return open(path, "rb", buffering=0)  # noqa: PTH123
+        stream = open_regular(path)
+        unpacked = GzipFile(fileobj=stream, mode="rb")
+        unpacked.myfileobj = cast("FileIO", stream)  # It is closed with the other one.
+        return cast("BinaryIO", unpacked)
     except OSError as error:
         raise MlsubError(reason_of(error)) from error
 

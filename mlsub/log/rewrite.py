@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from mlsub.io.errors import MlsubError, reason_of
+from mlsub.io.look import open_regular
 from mlsub.io.write import put_file, staging_beside, sync_file
 from mlsub.log import reader
 from mlsub.log.event import RawRecord
@@ -106,7 +107,7 @@ def check_source(file: Path) -> None:
         raise MlsubError(f"{file} is not a regular file. Name a log.")
     if file.suffix == ".gz":
         raise MlsubError(f"{file} is compressed, and results are submitted uncompressed. Decompress it first.")
-    with file.open("rb") as stream:
+    with open_regular(file, follow=False) as stream:
         encoding = foreign_encoding(stream.read(4))
     if encoding is not None:
         raise MlsubError(f"{file} is {encoding.upper()}, in which no tool finds records. Convert it to UTF-8 first.")
@@ -127,7 +128,7 @@ def rewrite(file: Path, write: Writer, prove: Callable[[Path], None], target: Pa
     check_source(file)
     place = file if target is None else target
     try:
-        with file.open("rb") as source, staging_beside(place) as staging:
+        with open_regular(file, follow=False) as source, staging_beside(place) as staging:
             if target is None:
                 _lock(source, file)
             before = _state(os.fstat(source.fileno()))

@@ -374,7 +374,7 @@ def check_sha1(file: Path) -> tuple[str, ...]:
     with failing_as(f"{file} cannot be compared with its SHA-1"):
         if not beside.is_file():
             return (note, f"there is no {beside.name} beside it: its SHA-1 was not checked")
-        with beside.open("rb") as stream:
+        with open_regular(beside) as stream:
             expected = stream.read(40).decode("ascii", "replace").lower()
         actual = file_digest(file, "sha1")
     if actual != expected:

@@ -16,6 +16,7 @@ import msgspec
 from mlsub.findings import Finding, Severity
 from mlsub.io.errors import reason_of
 from mlsub.io.folders import Piece, digest, foreign_files, list_files
+from mlsub.io.look import open_regular
 from mlsub.io.show import first_few
 from mlsub.packing.manifest import Entry, Manifest, Part, System
 from mlsub.packing.runs import EntryRuns, LeftOut, choose_runs
@@ -183,17 +184,15 @@ def _file(manifest: Manifest, source: Path, to: str, named: System | Part, *, ex
         named: the part of the manifest that names it.
         executable: whether it will be; None to leave it as it is.
     """
-    rule, why = "package.not-a-file", "The file cannot be read"
+    rule = "package.not-a-file"
     try:
-        mode = source.stat().st_mode
-    except OSError as error:
-        rule, gone = "package.source-missing", isinstance(error, (FileNotFoundError, NotADirectoryError))
-        why = "The file does not exist" if gone else f"{why}: {reason_of(error)}"
-    else:
-        if stat.S_ISREG(mode) and os.access(source, os.R_OK):
-            runs = bool(mode & stat.S_IXUSR) if executable is None else executable
+        with open_regular(source) as stream:
+            runs = bool(os.fstat(stream.fileno()).st_mode & stat.S_IXUSR) if executable is None else executable
             return Piece(to=to, source=source, executable=runs)
-        why = why if stat.S_ISREG(mode) else "It is not a regular file"
+    except (FileNotFoundError, NotADirectoryError):
+        rule, why = "package.source-missing", "The file does not exist"
+    except OSError as error:
+        why = f"The file cannot be read: {reason_of(error)}"
     return manifest.finding(rule, why, named, actual=str(source))
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
-import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,7 @@ import msgspec
 
 from mlsub.findings import Finding, Severity
 from mlsub.io.data import loads
+from mlsub.io.look import open_regular
 from mlsub.io.show import show
 from mlsub.log.run import Run, Timeline
 from mlsub.rules.catalogue import finding
@@ -95,9 +94,7 @@ def read_scaling(folder: Path, path: str) -> ScalingFile:
     """
     name = f"{path}/{FILE}" if path not in ("", ".") else FILE
     try:
-        if not stat.S_ISREG(os.stat(f"{folder}/{FILE}").st_mode):  # noqa: PTH116  (of every entry, most have none)
-            return ScalingFile(findings=(_unusable(name, "not a regular file"),))
-        with (folder / FILE).open("rb") as stream:
+        with open_regular(f"{folder}/{FILE}") as stream:  # Of every entry; most have none.
             content = stream.read(MAX_BYTES + 1)
     except (FileNotFoundError, NotADirectoryError):
         return ScalingFile()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from mlsub.io.look import is_nothing
+from mlsub.io.look import is_nothing, open_regular
 from mlsub.io.problems import MAX_BYTES
 from mlsub.rounds import known_rounds, normalise_round
 
@@ -79,7 +79,9 @@ def manifest_at(file: Path) -> Named | None:
 @lru_cache(maxsize=16)
 def _read(file: Path, _changed: int, _size: int) -> Named | None:
     """Return the manifest as it is since it was changed last: many runs of one package ask for it."""
-    found = {key: _scalar(value) for key, value in _KEY.findall(file.read_text("utf-8-sig"))}
+    with open_regular(file) as stream:
+        text = stream.read(MAX_BYTES).decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+    found = {key: _scalar(value) for key, value in _KEY.findall(text)}
     usage, name = found.get("usage") or "training", normalise_round(found.get("round", ""))
     if not found.get("organisation") or name not in known_rounds(usage) or not found.keys() >= {"systems", "entries"}:
         return None

@@ -11,6 +11,7 @@ import msgspec
 
 from mlsub.findings import Finding
 from mlsub.io.errors import reason_of
+from mlsub.io.look import open_regular
 from mlsub.io.show import readable
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
@@ -88,7 +89,7 @@ def read_flags(folder: Path, path: str, round_: Round, place: str = "folders") -
         is_seen = True
         if not stat.S_ISREG(status.st_mode):
             return Flags(findings=(_unreadable(name, "it is not a regular file", crashes=by_checker),))
-        with open(f"{folder}/{FILE}", "rb") as stream:  # noqa: PTH123
+        with open_regular(f"{folder}/{FILE}") as stream:
             content = stream.read(MAX_BYTES + 1)
     except (FileNotFoundError, NotADirectoryError):
         return NO_FLAGS

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import re
 from collections.abc import Iterable, Iterator
@@ -136,8 +135,7 @@ def content_of(file: Path, limit: int = _MAX_BYTES, *, follow: bool = True) -> b
         with open_regular(file, follow=follow) as stream:
             return stream.read(limit)
     except OSError as error:
-        # ENXIO is that of a socket.
-        if is_nothing(error) or error.errno == errno.ENXIO:
+        if is_nothing(error) or isinstance(error, IsADirectoryError):
             return b""
         raise
 

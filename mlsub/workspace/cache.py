@@ -23,6 +23,7 @@ import msgspec
 from mlsub.io import VERSION
 from mlsub.io.data import blake2b
 from mlsub.io.errors import MlsubError
+from mlsub.io.look import open_regular
 from mlsub.io.write import is_part, replace_whole
 
 T = TypeVar("T")
@@ -201,7 +202,10 @@ def content_digest(file: str | None) -> bytes:
     Raises:
         OSError: it cannot be read.
     """
-    return digest_of(Path(file).read_bytes()) if file is not None else b""
+    if file is None:
+        return b""
+    with open_regular(file) as stream:
+        return digest_of(stream.read())
 
 
 @cache

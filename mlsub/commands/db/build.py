@@ -17,6 +17,7 @@ from mlsub.commands.db.rows import Inserter, package_rows
 from mlsub.commands.db.schema import ABOUT, FORMAT, create_tables, stored
 from mlsub.io.errors import MlsubError
 from mlsub.io.folders import back_up_foreign, check_free, digest, record, replace_folder
+from mlsub.io.look import open_regular
 from mlsub.io.write import check_output, put_file, staging_beside, sync_file
 from mlsub.present.envelope import Answer
 from mlsub.rounds import get_round
@@ -172,8 +173,8 @@ def _state(settings: Settings, packages: Mapping[str, Place]) -> str:
     """
     parts = [msgspec.json.encode(settings.convergence)]
     for file in filter(None, (settings.convergence.reference, settings.overlay)):
-        with _named(f"{file} cannot be read"):
-            parts.append(Path(file).read_bytes())
+        with _named(f"{file} cannot be read"), open_regular(file) as stream:
+            parts.append(stream.read())
     for key, place in packages.items():
         fingerprint = scan_tree(place.root).fingerprint
         if fingerprint is None:

@@ -16,6 +16,7 @@ from mlsub.commands.fix.repairs import Edit, edited, fix_description, fix_log, l
 from mlsub.commands.fix.tree import Files, renamed, root_of, shadow
 from mlsub.findings import Finding, Verdict
 from mlsub.io.errors import MlsubError, reason_of
+from mlsub.io.look import open_regular
 from mlsub.io.write import sync_folder
 from mlsub.log.reader import TOKEN_MLL
 from mlsub.log.rewrite import prove_same, rewrite
@@ -193,7 +194,7 @@ class Plan:
         """Find out what of the content of a file is to be repaired."""
         description = file.suffix.lower() == ".json"
         limit = MAX_BYTES if description else MAX_LOG
-        with file.open("rb") as stream:
+        with open_regular(file) as stream:
             old = stream.read(limit + 1)
         if len(old) > limit:
             raise OSError(f"larger than {limit >> 20} MiB")

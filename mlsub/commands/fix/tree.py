@@ -11,6 +11,7 @@ from pathlib import Path
 
 from mlsub.commands.fix.model import BENCHMARK, DESCRIPTION, RESULT_NAME, RESULTS, STRAY, Repair
 from mlsub.findings import Finding
+from mlsub.io.look import open_regular
 from mlsub.log.event import Event, decode
 from mlsub.log.reader import TOKEN, TOKEN_MLL, read_records
 from mlsub.rounds import Round
@@ -209,7 +210,7 @@ def _is_log(file: Path) -> bool:
 
 def _head(file: Path) -> bytes:
     try:
-        with file.open("rb") as stream:
+        with open_regular(file) as stream:
             return stream.read(_HEAD)
     except OSError:
         return b""

@@ -12,6 +12,7 @@ from typing import BinaryIO
 
 from mlsub.commands.fix.model import Shortened, Truncation
 from mlsub.io.errors import MlsubError
+from mlsub.io.look import open_regular
 from mlsub.log.rewrite import FREE, check_source, find_logs, for_each, line_end, prove_same, records_of, rewrite, zones
 from mlsub.present.terminal import Progress
 
@@ -42,7 +43,7 @@ def truncate(file: Path, limit: int = LIMIT, *, write: bool) -> Shortened | None
         return None
     records = sum(1 for _ in records_of(file))
     kept = _kept_of(file, limit)
-    with file.open("rb") as source:
+    with open_regular(file) as source:
         marker, lines, left_out = _shorten(source, kept)
     if write:
         rewrite(
@@ -62,7 +63,7 @@ def truncate(file: Path, limit: int = LIMIT, *, write: bool) -> Shortened | None
 
 def _kept_of(file: Path, limit: int) -> Kept:
     free = kept = 0
-    with file.open("rb") as source:
+    with open_regular(file) as source:
         for mark, text in zones(source):
             if mark != FREE:
                 kept += len(text)

@@ -15,6 +15,7 @@ from typing import BinaryIO
 from mlsub.commands.redact import known, patterns
 from mlsub.commands.redact.document import Kind, Private, PrivateSpan, Spot, Thing, Where
 from mlsub.io.errors import MlsubError
+from mlsub.io.look import open_regular
 from mlsub.io.show import plain
 from mlsub.log.rewrite import FREE, check_source, for_each, prove_same, rewrite, root_of, zones
 from mlsub.present.terminal import Progress
@@ -138,7 +139,7 @@ class Redactor:
 
     def _survey(self, file: Path, batches: int | None = None) -> None:
         check_source(file)
-        with file.open("rb") as source:
+        with open_regular(file) as source:
             for batch in islice(_batches(source), batches):
                 self._count(file, [(line, free) for line, free, _ in batch if free], Where.FREE)
                 self._count(file, [(line, record) for line, _, record in batch if record], Where.RECORD)
@@ -150,7 +151,7 @@ class Redactor:
             MlsubError: it is not text, or too large.
             OSError: it cannot be read.
         """
-        with file.open("rb") as source:
+        with open_regular(file) as source:
             if b"\0" in source.read(_HEAD):
                 raise MlsubError("not text")
             if os.fstat(source.fileno()).st_size > _MAX_FILE:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import errno
 import os
 import select
-import stat
 from typing import Literal
 
 import msgspec
 
 from mlsub.io.errors import reason_of
+from mlsub.io.look import open_regular
 from mlsub.log.reader import unfinished_from
 
 #: The most that one look reads, so that many logs take turns and memory stays flat.
@@ -63,22 +63,13 @@ class FileSource:
     def look(self) -> Look:
         """Return what is new since the last look."""
         try:
-            # Without waiting: the name may meanwhile be that of a pipe.
-            opened = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        except (OSError, ValueError) as error:
-            return _cannot(error)
-        try:
-            return self._read(opened)
+            with open_regular(self.path, buffering=0) as opened:
+                return self._read(opened.fileno())
         except OSError as error:
             return _cannot(error)
-        finally:
-            os.close(opened)
 
     def _read(self, opened: int) -> Look:
         found = os.fstat(opened)
-        if not stat.S_ISREG(found.st_mode):
-            what = "a folder" if stat.S_ISDIR(found.st_mode) else "not a regular file"
-            return Look(state="unreadable", problem=what)
         restart = self._restart(opened, found)
         if restart is not None:
             self._position, self._head, self._tail = 0, b"", b""
@@ -112,7 +103,8 @@ class FileSource:
 def _cannot(error: OSError | ValueError) -> Look:
     if isinstance(error, OSError) and error.errno in (errno.ENOENT, errno.ENOTDIR):
         return Look(state="absent")
-    return Look(state="unreadable", problem=reason_of(error))
+    problem = "a folder" if isinstance(error, IsADirectoryError) else reason_of(error)
+    return Look(state="unreadable", problem=problem)
 
 
 class PipeSource:

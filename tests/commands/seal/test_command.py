@@ -259,7 +259,7 @@ ENDS = [
     (["seal", "TREE", "--no-encryption", "-o", "HERE/a\nb"], "mlsub seal: HERE/a\\nb cannot be the sealed file"),
     (["unseal", "HERE/nothing", "-o", "HERE/out"], "mlsub unseal: HERE/nothing cannot be read: No such file"),
     (["unseal", "HERE/key", "-o", "HERE/out"], "mlsub unseal: HERE/key is not a sealed file"),
-    (["unseal", "HERE", "-o", "HERE/out"], "mlsub unseal: HERE cannot be read: not a regular file"),
+    (["unseal", "HERE", "-o", "HERE/out"], "mlsub unseal: HERE cannot be read: Is a directory"),
     (["unseal", "HERE/key", "-o", "HERE/out", "--max-size", "much"], "'much' is not a size."),
     (["unseal", "HERE/key", "-o", "HERE/out", "-i", "HERE/key", "--passphrase-file", "x"], "exclude each other"),
     (["unseal", "HERE/key"], "Missing option"),
