@@ -120,7 +120,7 @@ def write_archive(
 def _add_file(tar: tarfile.TarFile, member: tarfile.TarInfo, tree: Tree) -> str:
     """Add a file, and return its SHA-256; refuse it where it is another by now, or is written meanwhile."""
     try:
-        stream = open_regular(tree.folder.parent / member.name, follow=False)
+        stream = open_regular(tree.folder.parent / member.name, follow=member.name in tree.linked)
     except OSError as error:
         why = f"it cannot be read: {reason_of(error)}"
         raise RefusedError(finding("seal.unreadable", member.name, why)) from error

@@ -16,7 +16,7 @@ import re
 import stat
 import tarfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import msgspec
@@ -29,6 +29,7 @@ from mlsub.packing.names import MANIFEST, SAME_NAME, link_problems, name_problem
 from mlsub.present.terminal import Progress
 from mlsub.rules.catalogue import finding
 
+_LOG = re.compile(r"([^/]+/)+results/([^/]+/)+result_[^/]*\.txt")
 #: More files, folders and links than this are neither sealed nor opened.
 MAX_MEMBERS = 500_000
 
@@ -65,10 +66,14 @@ def file_digest(file: Path, kind: str = "sha256", *, follow: bool = True) -> str
 
 
 class Tree(msgspec.Struct, frozen=True):
-    """A tree that can be sealed: its folder, and its members sorted by path."""
+    """A tree that can be sealed: its folder, and its members sorted by path.
+
+    ``linked`` are the logs that are links out of the tree, whose content is sealed in their place.
+    """
 
     folder: Path
     members: tuple[tarfile.TarInfo, ...]
+    linked: tuple[str, ...] = ()
 
     @property
     def files(self) -> int:
@@ -108,10 +113,11 @@ def scan(folder: Path) -> Tree:
     folder = real_folder(folder)
     problems: list[Finding] = []
     members = sorted(_walk(folder, folder.name, problems), key=lambda member: member.name.split("/"))
+    members, linked = _take_linked_logs(folder, members)
     problems += _name_problems(members)
     if problems:
         raise RefusedError(*problems)
-    tree = Tree(folder, tuple(members))
+    tree = Tree(folder, tuple(members), linked)
     if not tree.files:
         raise MlsubError(f"{folder} contains no file: there is nothing to seal.")
     if len(members) > MAX_MEMBERS:
@@ -163,6 +169,19 @@ def _member(file: Path, path: str) -> tarfile.TarInfo | None:
     member = make_member(path, size=found.st_size)
     member.mode = 0o755 if found.st_mode & stat.S_IXUSR else 0o644
     return member
+
+
+def _take_linked_logs(folder: Path, members: list[tarfile.TarInfo]) -> tuple[list[tarfile.TarInfo], tuple[str, ...]]:
+    """Return the members, with a file for each log that is a link out of the tree, and the names of these.
+
+    People link their runs, and all tools follow such links.
+    """
+    links = link_problems({member.name: member.linkname for member in members if member.issym()})
+    taken = {}
+    for path in filter(_LOG.fullmatch, links):
+        with suppress(OSError), open_regular(folder.parent / path) as stream:
+            taken[path] = make_member(path, size=os.fstat(stream.fileno()).st_size)
+    return [taken.get(member.name, member) for member in members], tuple(taken)
 
 
 def _name_problems(members: list[tarfile.TarInfo]) -> Iterator[Finding]:
@@ -289,7 +308,12 @@ def differences(listed: Manifest, found: Manifest) -> tuple[Finding, ...]:
 
 
 def compare_tree(
-    folder: Path, listed: Manifest, manifest: Path | None = None, progress: Progress | None = None
+    folder: Path,
+    listed: Manifest,
+    manifest: Path | None = None,
+    progress: Progress | None = None,
+    *,
+    sealed_from: bool = False,
 ) -> tuple[Path, tuple[Finding, ...]]:
     """Compare an unpacked tree with a manifest, and return its place and what differs.
 
@@ -301,6 +325,7 @@ def compare_tree(
         listed: its manifest.
         manifest: the file it was read from; None for the one in the folder, which ``mlsub unseal`` writes.
         progress: called with the members that are compared, and those there are.
+        sealed_from: whether it is the tree that was sealed, in which logs may be links out of it.
 
     Raises:
         MlsubError: the manifest is of a tree of another name, or what lies beside it cannot be listed.
@@ -312,13 +337,15 @@ def compare_tree(
         raise MlsubError(f"the manifest is of {top}, which {folder} neither is nor contains. Name another folder.")
     problems: list[Finding] = [] if is_tree else list(_beside(folder, top, manifest))
     members = sorted(_walk(tree, top, problems), key=lambda member: member.name)
+    members, linked = _take_linked_logs(tree, members) if sealed_from else (members, ())
     files: dict[str, str] = {}
     for number, member in enumerate(members):
         if progress is not None:
             progress(number, len(members))
         if member.isreg():
             try:
-                files[member.name] = file_digest(tree / member.name.partition("/")[2], follow=False)
+                file = tree / member.name.partition("/")[2]
+                files[member.name] = file_digest(file, follow=member.name in linked)
             except OSError as error:
                 problems.append(finding("seal.unreadable", member.name, f"it cannot be read: {reason_of(error)}"))
     known = {problem.path for problem in problems}

@@ -181,12 +181,18 @@ def escaping_links(listing: Listing) -> list[str]:
 def audit_links(listing: Listing, judged: Collection[str] = ()) -> Iterator[Finding]:
     """Yield the findings on links, by what their text says: the disk is not asked again.
 
-    ``judged`` are paths whose reading has findings of its own; of these only those that lead out are reported.
+    ``judged`` are paths whose reading has findings of its own; of these only those that lead out are reported, the
+    logs among them by their entries.
     """
     bad: dict[str, list[str]] = {}
+    logs: dict[str, list[str]] = {}
     for path, fault in link_faults(listing):
-        if fault == LINK_ESCAPES or path not in judged:
+        if fault == LINK_ESCAPES and path in judged and path.startswith("results/"):
+            logs.setdefault(path.rpartition("/")[0], []).append(path)
+        elif fault == LINK_ESCAPES or path not in judged:
             bad.setdefault(fault, []).append(path)
+    for entry, members in logs.items():
+        yield from gathered("layout.log-link", members, within=entry)
     yield from gathered("layout.link-escapes", bad.get(LINK_ESCAPES, ()))
     yield from gathered("layout.link-broken", bad.get(LINK_BROKEN, ()))
     yield from gathered("layout.link-broken", bad.get(LINK_CIRCLE, ()), "Links are circular")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from mlsub.findings import Severity, Verdict
 from mlsub.io.folders import Piece
-from mlsub.io.show import plural
+from mlsub.io.show import first_few, plural
 from mlsub.packing.manifest import Entry
 from mlsub.packing.pack import Packing, Waived
 from mlsub.packing.plan import Plan
@@ -84,7 +84,9 @@ def _runs(entry: Entry, how: str, runs: Sequence[Path], near: Callable[[Path], s
     facts = [entry.division or "", plural(len(runs), "run"), how]
     facts += [f"implementation {entry.implementation}"] if entry.implementation else []
     facts += ["with power measurements"] if entry.power else []
-    notes = (Text(" ".join(entry.notes.split())),) if entry.notes else ()
+    notes = [Text(" ".join(entry.notes.split()))] if entry.notes else []
+    if links := [run.name for run in runs if run.is_symlink()]:
+        notes.append(Text(f"The package has the content of logs that are links: {first_few(links, 3, 'log')}"))
     rows = [(f"result_{n}.txt", near(run)) for n, run in enumerate(runs)]
     if (
         len(runs) > 1

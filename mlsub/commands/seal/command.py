@@ -69,6 +69,7 @@ def command(
     from msgspec.structs import replace
 
     from mlsub.commands.seal.run import Sealing, check_tree, default_name, document_of, scan_for, seal_tree
+    from mlsub.io.show import first_few
     from mlsub.packing.tree import RefusedError
 
     key = _key(recipients, recipients_file, passphrase_file, no_encryption, legacy_openssl)
@@ -95,6 +96,9 @@ def command(
             sealing = replace(sealing, receipt=receipt)
     except RefusedError as error:
         sealing = replace(sealing, files=None, files_size=None, findings=error.findings)
+    if sealing.files is not None and scanned.linked:
+        shown = first_few(scanned.linked, 3, "log")
+        tell(f"the content of logs that are links out of {scanned.folder.name} is sealed: {shown}")
     for kept in backups:
         tell(f"a file that sealing did not write is kept as {kept}")
     Target("seal", format_).write(sealing, lambda: document_of(sealing))

@@ -269,7 +269,7 @@ def _sealed(package: Path) -> tuple[str | None, bool]:
         try:
             if file.is_file() and manifest.is_file():
                 before = str(file)
-                if not compare_tree(package, read_manifest(manifest), manifest)[1]:
+                if not compare_tree(package, read_manifest(manifest), manifest, sealed_from=True)[1]:
                     return before, True
         except MlsubError:
             continue

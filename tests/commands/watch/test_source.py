@@ -148,6 +148,8 @@ def test_what_is_no_file(tmp_path: Path) -> None:
     assert FileSource(str(tmp_path)).look().problem == "a folder"
     os.mkfifo(tmp_path / "pipe")
     assert FileSource(str(tmp_path / "pipe")).look().problem == "not a regular file"
+    if os.access("/proc/kmsg", os.R_OK):
+        assert str(FileSource("/proc/kmsg").look().problem).startswith("not stored anywhere")
     (tmp_path / "loop").symlink_to("loop")
     look = FileSource(str(tmp_path / "loop")).look()
     assert look.state == "unreadable" and look.problem
