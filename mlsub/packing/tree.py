@@ -17,6 +17,7 @@ import stat
 import tarfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import msgspec
@@ -28,8 +29,8 @@ from mlsub.io.show import folded
 from mlsub.packing.names import MANIFEST, SAME_NAME, link_problems, name_problem
 from mlsub.present.terminal import Progress
 from mlsub.rules.catalogue import finding
+from mlsub.submission.model import RESULT_PATTERN
 
-_LOG = re.compile(r"([^/]+/)+results/([^/]+/)+result_[^/]*\.txt")
 #: More files, folders and links than this are neither sealed nor opened.
 MAX_MEMBERS = 500_000
 
@@ -178,7 +179,10 @@ def _take_linked_logs(folder: Path, members: list[tarfile.TarInfo]) -> tuple[lis
     """
     links = link_problems({member.name: member.linkname for member in members if member.issym()})
     taken = {}
-    for path in filter(_LOG.fullmatch, links):
+    for path in links:
+        above, _, name = path.rpartition("/")
+        if "/results/" not in above or not fnmatchcase(name, RESULT_PATTERN):
+            continue
         with suppress(OSError), open_regular(folder.parent / path) as stream:
             taken[path] = make_member(path, size=os.fstat(stream.fileno()).st_size)
     return [taken.get(member.name, member) for member in members], tuple(taken)
