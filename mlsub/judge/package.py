@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from mlsub.convergence.entry import USUAL, Options
 from mlsub.divisions import DIVISIONS
-from mlsub.findings import Finding, Verdict
+from mlsub.findings import Blocks, Finding, Kind, Severity, Verdict
 from mlsub.io.errors import reason_of
 from mlsub.io.look import is_folder, names_in
 from mlsub.io.show import readable
@@ -174,6 +174,8 @@ def judge_package(
     read: list[Entry] = []
     for listed in package.entries:
         own = tuple(reports[package.path_of(file)] for file in listed.results)
+        if flags[listed.folder].werror is not None:
+            own = tuple(map(_with_warnings_as_errors, own))
         entry = replace(listed, logs=own, description=descriptions.get(listed.system))
         read.append(entry)
         needs = _needs(entry, round_)
@@ -248,6 +250,17 @@ def _needs(entry: Entry, round_: Round) -> Benchmark:
         if known := round_.benchmark_in(name):
             return benchmark(round_.usage, round_.name, known, round_.overlay)
     return Benchmark(entry.benchmark, "unknown", len(entry.logs), 0)
+
+
+def _with_warnings_as_errors(log: LogReport) -> LogReport:
+    """The report on a log where the submission asks for ``--werror``: what the compliance checker warns of rejects."""
+    findings = tuple(
+        replace(found, severity=Severity.ERROR, blocks=Blocks.BOTH)
+        if found.kind is Kind.OFFICIAL and found.severity is Severity.WARNING and found.rule.startswith("key.")
+        else found
+        for found in log.findings
+    )
+    return replace(log, findings=findings, compliant=log.compliant and findings == log.findings)
 
 
 def log_result(log: LogReport, organisation: str) -> LogResult:

@@ -56,10 +56,11 @@ class Round(msgspec.Struct, frozen=True):
     ``log_format`` is ``mllog``, or ``mll`` for the format of v0.6; ``seeds`` is ``unchecked``, ``optional`` or
     ``required`` (see rounds.yaml); ``statuses`` are those a system description may state, None where no tool checks;
     ``run_count_demanded`` says that another number of results rejects; ``power_checked`` that files of power
-    measurements count; ``checker_params`` is where flags of the package checker lie: ``nowhere``, ``root`` or
-    ``folders``, and ``checker_flags`` those it understands; ``summarizer`` is what the result summarizer does with a
-    system description, None where no script runs it, and ``summarizer_ends_on`` what else ends it: ``name``,
-    ``private-id`` or ``folder`` (see rounds.yaml); ``scaling_folders`` says that results lie one folder deeper, under
+    measurements count; ``script_options`` are the options of the package checker that ``package_checker_params`` in the
+    organisation's folder can ask for, ``folder_flags`` those that it understands in a system's or a benchmark's, both
+    empty where no file is read; ``summarizer`` is what the result summarizer does with a system description, None where
+    no script runs it, and ``summarizer_ends_on`` what else ends it: ``name``, ``private-id`` or ``folder`` (see
+    rounds.yaml); ``scaling_folders`` says that results lie one folder deeper, under
     ``strong`` or ``weak``. ``overlay`` is the file of the user's own rules that applies as well, None without one.
     """
 
@@ -79,8 +80,8 @@ class Round(msgspec.Struct, frozen=True):
     statuses: Statuses | None
     run_count_demanded: bool
     power_checked: bool
-    checker_params: str
-    checker_flags: tuple[str, ...]
+    script_options: tuple[str, ...]
+    folder_flags: tuple[str, ...]
     summarizer: Summarizer | None
     scaling_folders: bool
     title: str

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Sequence
 from difflib import get_close_matches
+from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
 
 import msgspec
 
@@ -17,14 +20,21 @@ from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
 from mlsub.submission.model import Package
 
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
+
 FILE = "package_checker_params"
 #: Real files hold one short line.
 MAX_BYTES = 1 << 16
-#: What a flag asks for, by either spelling.
+#: So many findings on one file are enough.
+_MOST = 10
+_REMOVE = "Remove the line, or the file."
+#: What the flags ask for, each in the spelling of argparse's results.
 _ASKS = {
-    "rcp-bypass": "rcp_bypass",
-    "seed-checker-bypass": "seed_bypass",
-    "rcp-bert-train-samples": "train_samples",
+    "rcp_bypass": "rcp_bypass",
+    "seed_checker_bypass": "seed_bypass",
+    "rcp_bert_train_samples": "train_samples",
+    "werror": "werror",
 }
 
 
@@ -34,6 +44,7 @@ class Flags(msgspec.Struct, frozen=True):
     rcp_bypass: str | None = None
     seed_bypass: str | None = None
     train_samples: str | None = None
+    werror: str | None = None
     findings: tuple[Finding, ...] = ()
 
     def over(self, other: Flags) -> Flags:
@@ -42,6 +53,7 @@ class Flags(msgspec.Struct, frozen=True):
             self.rcp_bypass or other.rcp_bypass,
             self.seed_bypass or other.seed_bypass,
             self.train_samples or other.train_samples,
+            self.werror or other.werror,
             self.findings,
         )
 
@@ -70,10 +82,10 @@ def flags_of(package: Package, round_: Round) -> tuple[dict[Path, Flags], list[F
 def read_flags(folder: Path, path: str, round_: Round, place: str = "folders") -> Flags:
     """Return the flags in a folder of a submission; bad input never raises.
 
-    In v2.0 to v3.1 the script that verifies a submission reads the file in the organisation's folder, and makes an
-    option of the package checker of each line that ends in a line feed. From v4.0 the package checker reads those in
-    the folders of system and benchmark, and takes a flag only from a line without a line feed: the last. No round reads
-    one in ``results/``.
+    From v2.0 the script that verifies a submission reads the file in the organisation's folder, and makes an option of
+    the package checker of each line that ends in a line feed. From v4.0 the package checker itself reads those in the
+    folders of system and benchmark, and takes a flag only from a line without a line feed: the last. No round reads one
+    in ``results/``.
 
     Args:
         folder: where the file would be.
@@ -82,7 +94,8 @@ def read_flags(folder: Path, path: str, round_: Round, place: str = "folders") -
         place: ``root`` for the organisation's folder, ``results``, or ``folders`` for that of a system or a benchmark.
     """
     name = FILE if path in ("", ".") else f"{path}/{FILE}"
-    by_checker = round_.checker_params == place == "folders"
+    by_checker = place == "folders" and bool(round_.folder_flags)
+    by_script = place == "root" and bool(round_.script_options)
     is_seen = False
     try:
         status = os.stat(f"{folder}/{FILE}")  # noqa: PTH116  (of every folder, most have none)
@@ -94,70 +107,123 @@ def read_flags(folder: Path, path: str, round_: Round, place: str = "folders") -
     except (FileNotFoundError, NotADirectoryError):
         return NO_FLAGS
     except OSError as error:
-        # To the official checker there is nothing where it cannot look; what it can see it opens.
-        crash = (_unreadable(name, reason_of(error), crashes=True),) if by_checker and is_seen else ()
+        # To the official tools there is nothing where they cannot look; what they can see they open.
+        crash = (_unreadable(name, reason_of(error), crashes=True),) if (by_checker or by_script) and is_seen else ()
         return Flags(findings=(*crash, _unreadable(name, reason_of(error), crashes=False)))
     if len(content) > MAX_BYTES:
-        return Flags(findings=(finding("params.unreadable", name, f"It is larger than {MAX_BYTES >> 10} KiB"),))
-    if by_checker and not _is_text(content):
-        return Flags(findings=(_unreadable(name, "it is not UTF-8 text", crashes=True),))
-    if round_.checker_params != place:
+        # The script ends on one line that is no option, so that a file that is not read is not accepted.
+        rule = "official.crash" if by_script else "params.unreadable"
+        return Flags(findings=(finding(rule, name, f"It is larger than {MAX_BYTES >> 10} KiB", fix=_REMOVE),))
+    if by_script:
+        return _read_options(content, name, round_)
+    if not by_checker:
         return Flags(findings=(_misplaced(name, round_),))
-    return _flags(content.decode("utf-8", "replace"), name, round_, ended=place == "root")
-
-
-def _is_text(content: bytes) -> bool:
     try:
-        content.decode()
+        return _read_lines(content.decode(), name, round_)
     except UnicodeDecodeError:
-        return False
-    return True
+        return Flags(findings=(_unreadable(name, "it is not UTF-8 text", crashes=True),))
 
 
 def _unreadable(name: str, why: str, *, crashes: bool) -> Finding:
-    """Return the finding on a file that cannot be read; from v4.0 the official checker ends in a traceback on it."""
+    """Return the finding on a file that cannot be read; the official tool that reads it ends with an error on it."""
     if not crashes:
         return finding("params.unreadable", name, f"It cannot be read: {why}")
-    message = "The official checker ends with a traceback on a file of flags that it cannot read"
+    message = "The official tool ends with an error on a file of flags that it cannot read"
     return finding("official.crash", name, message, expected="a text file, or none", actual=why)
 
 
 def _misplaced(name: str, round_: Round) -> Finding:
-    where = {
-        "root": "the file in the organisation's folder",
-        "folders": "the files in the folders of a system and of a benchmark",
-        "nowhere": "no such file",
-    }
-    return finding("params.misplaced", name, expected=where[round_.checker_params])
+    places = ["the file in the organisation's folder"] if round_.script_options else []
+    places += ["the files in the folders of a system and of a benchmark"] if round_.folder_flags else []
+    return finding("params.misplaced", name, expected=", and ".join(places) or "no such file")
 
 
-def _flags(text: str, name: str, round_: Round, *, ended: bool) -> Flags:
-    """Return the flags in the text of a file. ``ended``: a flag's line has to end in a line feed, else it must not."""
-    known = round_.checker_flags
+def _read_options(content: bytes, name: str, round_: Round) -> Flags:
+    """Return what the script that verifies a submission asks for by the lines of a file, or why it ends before."""
+    # The shell drops NUL bytes, and reads no line without a line feed at its end.
+    *lines, last = content.replace(b"\0", b"").decode("utf-8", "surrogateescape").split("\n")
+    known = [option.rstrip("=") for option in round_.script_options]
+    asked: set[str] = set()
+    found = []
+    for line in dict.fromkeys(lines):
+        # An empty line makes "--": all that follows, and it too where something precedes, is no option.
+        options = _parse_option(line, round_) if len(lines) == 1 or "--" not in _words_of(line) else None
+        if options is None or "help" in options:
+            what = "is no option of the package checker" if options is None else "asks it for its help"
+            message = f"The script that verifies a submission ends before any check: the line {what}"
+            found.append(_unknown(name, lines.index(line) + 1, line, known, ended=True, message=message))
+        else:
+            asked |= options
+        if len(found) == _MOST:
+            break
+    flags = () if found else sorted(_ASKS[option] for option in asked & _ASKS.keys())
+    if last.strip():
+        options = _parse_option(last, round_)
+        problem = _unknown if options is None or "help" in options else _badly_ended
+        found.append(problem(name, len(lines) + 1, last, known, ended=True))
+    return Flags(**dict.fromkeys(flags, name), findings=tuple(found))
+
+
+def _words_of(line: str) -> list[str]:
+    """Return the words that the shell makes of the option of a line."""
+    return [word for word in f"--{line}".replace("\t", " ").split(" ") if word]
+
+
+def _parse_option(line: str, round_: Round) -> set[str] | None:
+    """Return the options without a value that the package checker takes from a line; None where it ends on it."""
+    words = ["FOLDER", round_.usage, round_.ruleset, *_words_of(line)]
+    try:
+        given = vars(_parser(round_.script_options).parse_args(words))
+    except ValueError:
+        return None
+    return {option for option, value in given.items() if value is True}
+
+
+@lru_cache(maxsize=8)
+def _parser(options: tuple[str, ...]) -> ArgumentParser:
+    """Return a parser of the command line of a package checker, which raises ValueError instead of an exit."""
+    from argparse import ArgumentParser
+
+    class Parser(ArgumentParser):
+        def error(self, message: str) -> NoReturn:
+            raise ValueError(message)
+
+    parser = Parser(add_help=False)
+    parser.add_argument("-h", "--help", action="store_true")
+    for word in ("folder", "usage", "ruleset"):
+        parser.add_argument(word)
+    for option in options:
+        parser.add_argument(f"--{option.rstrip('=')}", action="store" if option.endswith("=") else "store_true")
+    return parser
+
+
+def _read_lines(text: str, name: str, round_: Round) -> Flags:
+    """Return the flags that the package checker takes from the lines of a file: those without a line feed."""
+    known = round_.folder_flags
     found: set[str] = set()
     problems = []
     # The package checker opens the file as text, so that CR and CR LF are line feeds to it, though not to the shell.
-    lines = (text if ended else text.replace("\r\n", "\n").replace("\r", "\n")).split("\n")
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     for number, line in enumerate(lines, 1):
-        # The shell splits an option at blanks; to the package checker they are part of the flag.
-        word = line.rstrip(" \t") if ended else line
-        if word in known and ended == (number < len(lines)):
-            found.add(_ASKS[word.replace("_", "-")])
-        elif word in known:
-            problems.append(_badly_ended(name, number, word, ended=ended))
+        if line in known and number == len(lines):
+            found.add(_ASKS[line.replace("-", "_")])
+        elif line in known:
+            problems.append(_badly_ended(name, number, line, known, ended=False))
         elif line.strip():
-            problems.append(_unknown(name, number, line.strip(), round_, ended=ended))
-    return Flags(**dict.fromkeys(found, name), findings=tuple(problems[:10]))
+            counts = line.strip() in round_.script_options
+            hint = f"It counts in the organisation's folder. There: {_written(line.strip(), ended=True)}"
+            problems.append(_unknown(name, number, line, known, ended=False, fix=hint if counts else None))
+    return Flags(**dict.fromkeys(found, name), findings=tuple(problems[:_MOST]))
 
 
-def _badly_ended(name: str, line: int, word: str, *, ended: bool) -> Finding:
+def _badly_ended(name: str, line: int, word: str, known: Sequence[str], *, ended: bool) -> Finding:
     return finding(
         "params.line-end",
         name,
-        f"The checker of this round does not read the flag {word}, because of its line ending",
+        f"The checker of this round does not read the flag {readable(word[:80])}, because of its line ending",
         line=line,
         expected="a line feed at the end of the line" if ended else "a last line, without a line feed at its end",
-        fix=_written(word, ended=ended),
+        fix=f"End the line with: echo >> {FILE}" if ended else _written(word, ended=False),
     )
 
 
@@ -166,18 +232,27 @@ def _written(word: str, *, ended: bool) -> str:
     return f"Write the file with: printf '{word}{end}' > {FILE}"
 
 
-def _unknown(name: str, line: int, word: str, round_: Round, *, ended: bool) -> Finding:
-    known = round_.checker_flags
-    other = next((flag for flag in known if flag.replace("_", "-") == word.replace("_", "-")), None)
-    close = [other] if other else get_close_matches(word[:80], known, n=1)
-    hint = f"Did you mean {close[0]}? {_written(close[0], ended=ended)}" if close else None
-    if hint is None and word.replace("_", "-") == "rcp-bert-train-samples":
-        hint = "Give --rcp-bert-train-samples on the command line."
+def _unknown(
+    name: str,
+    line: int,
+    text: str,
+    known: Sequence[str],
+    *,
+    ended: bool,
+    message: str | None = None,
+    fix: str | None = None,
+) -> Finding:
+    """Return the finding on a line that is no flag; ``message`` says why the script ends on it, where it does."""
+    word = text.strip()
+    same = (flag for flag in known if flag.replace("_", "-") == word.replace("_", "-"))
+    if close := next(same, None) or next(iter(get_close_matches(word[:80], known, n=1)), None):
+        fix = f"Did you mean {close}? {_written(close, ended=ended)}"
     return finding(
-        "params.unknown-flag",
+        "official.crash" if message else "params.unknown-flag",
         name,
+        message,
         line=line,
         expected=f"one of {', '.join(known)}" if len(known) > 1 else ", ".join(known),
-        actual=readable(word[:80]),
-        fix=hint,
+        actual=readable(word[:80]) or "an empty line",
+        fix=fix or (_REMOVE if message else None),
     )

@@ -40,23 +40,39 @@ TABLES = load_yaml(Path(__file__).with_name("params.yaml"))
 ROOT, SYSTEM, BENCHMARK = "", "results/rack1", "results/rack1/bert"
 
 
-@pytest.mark.parametrize("round_name", ["2.0", "2.1", "3.0", "3.1", "hpc-2.0", "hpc-3.0"])
-@pytest.mark.parametrize(("text", "bypass", "samples", "rules"), TABLES["old"])
-def test_to_v31_the_lines_count_that_the_verifying_script_reads(
-    round_name: str, text: str, bypass: bool, samples: bool, rules: list[str], tmp_path: Path
-) -> None:
-    """The script makes ``--LINE`` of each line that ends in a line feed; the options were spelled with underscores."""
+#: What the flags of a file ask for, as the tables name it.
+ASKED = {"rcp": "rcp_bypass", "seeds": "seed_bypass", "samples": "train_samples", "warnings": "werror"}
+
+
+def asked(flags: Flags, file: str) -> set[str]:
+    """What a file asks for; nothing else asks for anything."""
+    files = {word: getattr(flags, field) for word, field in ASKED.items()}
+    assert set(files.values()) <= {file, None}
+    return {word for word, value in files.items() if value}
+
+
+@pytest.mark.parametrize(
+    ("round_name", "table"),
+    [
+        *((name, "old") for name in ("2.0", "2.1", "3.0", "3.1", "4.0", "hpc-2.0", "hpc-3.0")),
+        *((name, "new") for name in ("4.1", "5.0", "5.1", "6.0", "6.1")),
+    ],
+)
+def test_the_lines_count_that_the_verifying_script_reads(round_name: str, table: str, tmp_path: Path) -> None:
+    """The script makes ``--LINE`` of each line that ends in a line feed; to v4.0 options have underscores."""
     usage, _, name = round_name.rpartition("-")
-    [flags], findings = read(tmp_path, tree(tmp_path, ROOT, text), round_name=name, usage=usage or "training")
     file = f"ACME/{FILE}"
-    assert (flags.rcp_bypass, flags.train_samples) == (file if bypass else None, file if samples else None)
-    assert flags.seed_bypass is None
-    assert [finding.rule for finding in findings] == rules
+    tree(tmp_path, ROOT, "")
+    for text, wanted, rules in TABLES[table]:
+        (tmp_path / FILE).write_bytes(text.encode())
+        [flags], findings = read(tmp_path, tmp_path / BENCHMARK, round_name=name, usage=usage or "training")
+        assert (asked(flags, file), [found.rule for found in findings]) == (set(wanted), rules), text
+        assert all(found.rejects is (found.rule == "official.crash") for found in findings)
 
 
 @pytest.mark.parametrize("where", [SYSTEM, BENCHMARK])
 @pytest.mark.parametrize("round_name", ["4.0", "4.1", "5.0", "5.1", "6.0", "6.1"])
-@pytest.mark.parametrize(("text", "asked", "rules"), TABLES["new"])
+@pytest.mark.parametrize(("text", "asked", "rules"), TABLES["folders"])
 def test_from_v40_a_flag_counts_on_a_last_line_without_a_line_feed(
     where: str, round_name: str, text: str, asked: str | None, rules: list[str], tmp_path: Path
 ) -> None:
@@ -72,7 +88,7 @@ def test_from_v40_a_flag_counts_on_a_last_line_without_a_line_feed(
 @pytest.mark.parametrize(
     "text", ["rcp-bypass", "rcp-bypass\n", "rcp-bypass\r", "rcp_bypass", "a\nrcp-bypass", "rcp-bypass "]
 )
-@pytest.mark.parametrize("where", [SYSTEM, BENCHMARK, ROOT])
+@pytest.mark.parametrize("where", [SYSTEM, BENCHMARK])
 def test_the_live_package_checker_takes_the_same_lines(
     where: str, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -138,7 +154,10 @@ def test_another_systems_flags_are_not_ones_own(tmp_path: Path) -> None:
         ("1.0", "hpc", ROOT, "no such file"),
         ("3.0", "hpc", BENCHMARK, "the file in the organisation's folder"),
         ("2.0", "training", BENCHMARK, "the file in the organisation's folder"),
-        ("5.1", "training", ROOT, "the files in the folders of a system and of a benchmark"),
+        (
+            *("5.1", "training", "results"),
+            "the file in the organisation's folder, and the files in the folders of a system and of a benchmark",
+        ),
     ],
 )
 def test_a_file_in_another_place_does_nothing_and_is_told(
@@ -149,10 +168,11 @@ def test_a_file_in_another_place_does_nothing_and_is_told(
     assert (finding.rule, finding.kind, finding.expected) == ("params.misplaced", "review", expected)
 
 
-@pytest.mark.parametrize("content", [b"\0" * 100_000, b"\xff\xfe\n" * 40, b"a" * 60_000])
-def test_hostile_files_are_findings(content: bytes, tmp_path: Path) -> None:
+@pytest.mark.parametrize("place", ["root", "results", "folders"])
+@pytest.mark.parametrize("content", [b"\0" * 100_000, b"\xff\xfe\n" * 40, b"a" * 60_000, b"a\n" * 30_000])
+def test_hostile_files_are_findings(place: str, content: bytes, tmp_path: Path) -> None:
     (tmp_path / FILE).write_bytes(content)
-    flags = read_flags(tmp_path, "x", get_round("training", "5.1"))
+    flags = read_flags(tmp_path, "x", get_round("training", "5.1"), place)
     assert flags.rcp_bypass is None
     assert 1 <= len(flags.findings) <= 10
     assert all(len(f.actual or "") < 400 for f in flags.findings)
@@ -200,3 +220,40 @@ def test_a_link_that_leads_nowhere_is_no_file_to_the_official_checker(tmp_path: 
     (tmp_path / FILE).symlink_to(FILE)
     (found,) = read_flags(tmp_path, "x", get_round("training", "5.1")).findings
     assert found.rule == "params.unreadable"
+
+
+@pytest.mark.parametrize(
+    ("text", "fix"),
+    [
+        (
+            "rcp_bypass\n",
+            r"Did you mean rcp-bypass? Write the file with: printf 'rcp-bypass\n' > package_checker_params",
+        ),
+        ("# none\n", "Remove the line, or the file."),
+        ("help\n", "Remove the line, or the file."),
+        ("rcp-bypass", "End the line with: echo >> package_checker_params"),
+    ],
+)
+def test_a_line_of_the_organisation_that_is_not_taken_says_what_to_do(text: str, fix: str, tmp_path: Path) -> None:
+    [flags], [found] = read(tmp_path, tree(tmp_path, ROOT, text), round_name="5.1")
+    assert (flags.rcp_bypass, found.path, found.line, found.fix) == (None, f"ACME/{FILE}", 1, fix)
+
+
+def test_a_flag_that_counts_in_the_organisations_folder_alone_says_so(tmp_path: Path) -> None:
+    _, [found] = read(tmp_path, tree(tmp_path, BENCHMARK, "rcp-bert-train-samples"), round_name="5.1")
+    there = r"printf 'rcp-bert-train-samples\n' > package_checker_params"
+    assert found.fix == f"It counts in the organisation's folder. There: Write the file with: {there}"
+
+
+def test_a_large_file_of_the_organisation_is_never_accepted(tmp_path: Path) -> None:
+    """One line of it that is no option would end the script."""
+    tree(tmp_path, ROOT, "quiet\n" * 20_000)
+    (found,) = read_flags(tmp_path, "x", get_round("training", "5.1"), "root").findings
+    assert (found.rule, found.rejects) == ("official.crash", True)
+
+
+def test_options_with_many_values_are_read_one_by_one(tmp_path: Path) -> None:
+    """The time is linear: argparse alone takes the square of the number of options."""
+    tree(tmp_path, ROOT, "".join(f"l {number}\n" for number in range(7_000)) + "rcp-bypass\n")
+    flags = read_flags(tmp_path, "x", get_round("training", "5.1"), "root")
+    assert (flags.rcp_bypass, flags.findings) == (f"x/{FILE}", ())

@@ -26,6 +26,7 @@ from tools.oracle.generate import Combination, combinations, usage_and_round
 from tools.oracle.log import Log, generated
 from tools.oracle.official_rcp import quiet, rcp_of_the_day
 from tools.oracle.oracle import prepared
+from tools.oracle.script import FLAGS, asked_by_script
 from tools.oracle.shared import INSTALLED_POINTS
 from tools.support.make_tree import make_description
 
@@ -158,16 +159,19 @@ def speed_up(package: Package) -> None:
 def official(package: Package, *, today: bool = False) -> Answer:
     """The verdict of the installed package checker; it writes scaling.json into the package, as it does for anybody.
 
-    ``today`` leaves the checker as it is; otherwise it judges as that of the round's day did.
+    ``today`` leaves the checker as it is; otherwise it judges as that of the round's day did, with the flags that the
+    script that verifies a submission passes on.
     """
     usage, name = usage_and_round(package.combination.round)
     folder, ruleset = str(package.folder), f"{name}.0"
-    flags = {"rcp_bypass": False, "rcp_bert_train_samples": False, "seed_checker_bypass": False}
+    flags = dict.fromkeys(FLAGS, False)
     day = nullcontext() if today else _of_the_day(get_round(usage, name))
     with prepared(package.combination.round, today=today), day, quiet():
         try:
+            if not today:
+                flags |= asked_by_script(package.folder, get_round(usage, name))
             systems = package_checker.check_systems(folder, usage, ruleset)
-            results = package_checker.check_training_result_files(folder, usage, ruleset, True, False, **flags)
+            results = package_checker.check_training_result_files(folder, usage, ruleset, True, **flags)
         except Exception as error:
             return Answer(False, f"{type(error).__name__}: {str(error)[:200]}")
     return Answer(bool(systems and results))
@@ -204,7 +208,7 @@ def _of_the_day(round_: Round) -> Iterator[None]:
     replaced: list[tuple[Any, str, Any]] = []
     if round_.seeds == "optional":
         replaced.append((package_checker, "SeedChecker", _OptionalSeeds))
-    if round_.checker_params != "folders":
+    if not round_.folder_flags:
         there = os.path.exists
         path = SimpleNamespace(
             **{**vars(os.path), "exists": lambda file: not str(file).endswith("package_checker_params") and there(file)}

@@ -8,12 +8,14 @@ from types import ModuleType
 import pytest
 
 from mlsub.convergence.entry import Options
+from mlsub.rounds import get_round
 from tests.differential.test_entries import LLAMA, case_of
 from tools.oracle.entries import EntryCase, Place, tried
 from tools.oracle.generate import Combination
 from tools.oracle.official_rcp import official_test
 from tools.oracle.packages import accepted, build, official, ours, speed_up
 from tools.oracle.scores import of_history
+from tools.oracle.script import ScriptError, asked_by_words, words_for
 from tools.support.entry_logs import judged
 from tools.support.entry_logs import log_of as small_log
 
@@ -21,23 +23,31 @@ RETINANET = Place("training", "5.1", "retinanet")
 
 
 @pytest.mark.parametrize(
-    ("round_name", "benchmark"),
-    [("2.0", "ssd"), ("2.1", "ssd"), ("3.0", "ssd"), ("3.1", "ssd"), ("hpc-2.0", "oc20"), ("hpc-3.0", "oc20")],
+    ("round_name", "benchmark", "flag"),
+    [("2.0", "ssd", "rcp_bypass"), ("4.0", "ssd", "rcp_bypass"), ("5.1", "retinanet", "rcp-bypass")],
 )
 def test_a_bypass_of_the_organisation_counts_as_the_script_has_it(
-    round_name: str, benchmark: str, tmp_path: Path
+    round_name: str, benchmark: str, flag: str, tmp_path: Path
 ) -> None:
     package = build(tmp_path, Combination(round_name, benchmark, "closed", None))
     speed_up(package)
     params = package.folder / "package_checker_params"
-    for text, ours_too in (("", False), ("rcp_bypass\n", True), ("rcp_bypass\nno-option\n", True)):
+    for text, passes in (("", False), (f"{flag}\n", True), (f"{flag}\nno-option\n", False)):
         params.write_text(text)
         report = ours(package)
-        assert not official(package).accepted, "the checker itself reads no file there"
-        assert accepted(report) is ours_too
-        assert ("params.unknown-flag" in {f.rule for f in report.findings}) is ("no-option" in text)
-    usage, _, name = round_name.rpartition("-")
-    assert official_test(package.entry, usage or "training", name, bypass=True).passed
+        assert not official(package, today=True).accepted, "the checker itself reads no file there"
+        assert (accepted(report), official(package).accepted) == (passes, passes)
+        assert ("official.crash" in {f.rule for f in report.findings}) is ("no-option" in text)
+
+
+def test_a_pattern_that_finds_one_file_where_the_script_runs_is_not_followed(tmp_path: Path) -> None:
+    """Behind an option that takes a value such a file is its value, and two are too many; here it is a word."""
+    package = build(tmp_path, Combination("5.1", "retinanet", "open", None))
+    (package.folder / "package_checker_params").write_text("log_output *\n")
+    assert (accepted(ours(package)), official(package).accepted) == (True, True)
+    with pytest.raises(ScriptError):
+        words = words_for(package.folder, cwd=package.entry)
+        asked_by_words(words, get_round("training", "5.1"))
 
 
 #: The official release in force for a round, by commit of mlcommons/logging.
