@@ -148,4 +148,4 @@ def _anyone_writes(folder: Path) -> bool:
         mode = folder.stat().st_mode
     except (OSError, ValueError):
         return True
-    return bool(mode & stat.S_IWOTH and mode & stat.S_ISVTX)
+    return bool(mode & stat.S_IWOTH)

@@ -26,6 +26,7 @@ from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError, reason_of
 from mlsub.io.look import content_digest, names_in, open_regular
 from mlsub.io.show import folded
+from mlsub.io.write import is_part
 from mlsub.packing.names import MANIFEST, SAME_NAME, link_problems, name_problem
 from mlsub.present.terminal import Progress
 from mlsub.rules.catalogue import finding
@@ -69,12 +70,14 @@ def file_digest(file: Path, kind: str = "sha256", *, follow: bool = True) -> str
 class Tree(msgspec.Struct, frozen=True):
     """A tree that can be sealed: its folder, and its members sorted by path.
 
-    ``linked`` are the logs that are links out of the tree, whose content is sealed in their place.
+    ``linked`` are the logs that are links out of the tree, whose content is sealed in their place; ``left_out`` the
+    paths that are not sealed.
     """
 
     folder: Path
     members: tuple[tarfile.TarInfo, ...]
     linked: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     @property
     def files(self) -> int:
@@ -113,12 +116,13 @@ def scan(folder: Path) -> Tree:
     """
     folder = real_folder(folder)
     problems: list[Finding] = []
-    members = sorted(_walk(folder, folder.name, problems), key=lambda member: member.name.split("/"))
+    left_out: list[str] = []
+    members = sorted(_walk(folder, folder.name, problems, left_out), key=lambda member: member.name.split("/"))
     members, linked = _take_linked_logs(folder, members)
     problems += _name_problems(members)
     if problems:
         raise RefusedError(*problems)
-    tree = Tree(folder, tuple(members), linked)
+    tree = Tree(folder, tuple(members), linked, tuple(sorted(left_out)))
     if not tree.files:
         raise MlsubError(f"{folder} contains no file: there is nothing to seal.")
     if len(members) > MAX_MEMBERS:
@@ -134,8 +138,13 @@ def make_member(path: str, kind: bytes = tarfile.REGTYPE, size: int = 0, target:
     return member
 
 
-def _walk(folder: Path, path: str, problems: list[Finding]) -> Iterator[tarfile.TarInfo]:
-    """Yield the folder and everything below it; what cannot be looked at becomes a finding."""
+def _walk(
+    folder: Path, path: str, problems: list[Finding], left_out: list[str] | None = None
+) -> Iterator[tarfile.TarInfo]:
+    """Yield the folder and everything below it; what cannot be looked at becomes a finding.
+
+    With ``left_out`` what mlsub never finished goes there instead.
+    """
     waiting = [(folder, path)]
     while waiting:
         folder, path = waiting.pop()
@@ -148,7 +157,9 @@ def _walk(folder: Path, path: str, problems: list[Finding]) -> Iterator[tarfile.
             yield make_member(path, tarfile.DIRTYPE)
             for entry in found:
                 below = f"{path}/{entry.name}"
-                if entry.is_dir(follow_symlinks=False):
+                if left_out is not None and is_part(entry.name):
+                    left_out.append(below)
+                elif entry.is_dir(follow_symlinks=False):
                     waiting.append((folder / entry.name, below))
                 elif (member := _member(folder / entry.name, below)) is None:
                     problems.append(finding("seal.special-file", below, "neither a file, a folder nor a link"))

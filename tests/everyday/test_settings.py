@@ -456,8 +456,9 @@ def test_the_search_ends_at_a_repository_at_home_and_where_anyone_writes(
     below.mkdir(parents=True)
     file = settings("jobs = 2\n", tmp_path)
     assert find_settings([str(below)])[0] == file
-    (tmp_path / "a").chmod(0o1777)
-    assert find_settings([str(below)])[0] is None
+    for mode in (0o1777, 0o777, 0o757):
+        (tmp_path / "a").chmod(mode)
+        assert find_settings([str(below)])[0] is None
     (tmp_path / "a").chmod(0o755)
     monkeypatch.setenv("HOME", str(tmp_path / "a"))
     assert find_settings([str(below)])[0] is None

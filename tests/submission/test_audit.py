@@ -66,6 +66,10 @@ TREES: dict[str, tuple[Listing, Systems, list[tuple[str, str, str | None]]]] = {
         listing(*(f"{BERT}/x/__pycache__/{n} {n}.pyc" for n in range(200))), ENTRY,
         [("stray", f"{BERT}/x/__pycache__", None)],
     ),
+    "what a killed command left stands for all in it": (
+        listing(Item("systems/.mlsub-0f.part", ItemKind.FOLDER), "systems/.mlsub-0f.part/a.pyc"), ENTRY,
+        [("stray", "systems/.mlsub-0f.part", None)],
+    ),
     "colliding folders are told once": (
         listing(*(f"{BERT}/{name}/{n}.py" for name in ("Data", "data") for n in range(5))), ENTRY,
         [("name-collision", f"{BERT}/data", None)],

@@ -37,7 +37,7 @@ def _facts(merge: Merge) -> Iterator[tuple[str, str | Span | Lines]]:
     yield "from", Lines(tuple(parts))
     yield "together", f"{merge.files} files; {merge.joined} are in several packages"
     if merge.left_out:
-        yield "left out, as caches or version control", first_few(merge.left_out, _NAMED)
+        yield "left out, as caches, version control or unfinished", first_few(merge.left_out, _NAMED)
 
 
 def _report(report: Report) -> Iterator[Block]:

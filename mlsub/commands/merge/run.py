@@ -15,6 +15,7 @@ from mlsub.io.errors import MlsubError
 from mlsub.io.folders import Piece, check_free
 from mlsub.io.look import content_digest
 from mlsub.io.show import first_few
+from mlsub.io.write import is_part
 from mlsub.log.changes import fields
 from mlsub.present.envelope import Answer
 from mlsub.rounds import Round
@@ -30,6 +31,10 @@ from mlsub.workspace.package import check_place, write_package
 from mlsub.workspace.runs import round_of
 
 
+def _is_left_out(item: Item) -> bool:
+    return is_stray_folder(item) or is_part(item.name)
+
+
 class Source(msgspec.Struct, frozen=True, dict=True):
     """A package to join: its path as given, its folder, and what lies in it."""
 
@@ -39,8 +44,8 @@ class Source(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def items(self) -> dict[str, Item]:
-        """What is joined, by path: all but folders of caches and of version control."""
-        return {item.path: item for item in self.listing.items if not is_stray_folder(item)}
+        """What is joined, by path: all but folders of caches and of version control, and what mlsub never finished."""
+        return {item.path: item for item in self.listing.items if not _is_left_out(item)}
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,8 +61,8 @@ class Merge(Answer, frozen=True, kw_only=True):
     """A merge as planned, and with ``--write`` the report of the check and whether it is in place.
 
     ``output`` is the organisation's folder to be; ``files`` counts the files and links that it gets, ``joined`` those
-    that are the same in several packages; ``left_out`` are folders of caches and version control. With ``findings``
-    nothing is written.
+    that are the same in several packages; ``left_out`` are folders of caches and version control, and what a
+    killed command left. With ``findings`` nothing is written.
     """
 
     SCHEMA: ClassVar[int] = 7
@@ -181,7 +186,7 @@ def plan_merge(sources: Sequence[Source], round_: Round, output: Path) -> tuple[
         parts=tuple(_part(source, files, entries) for source in sources),
         files=len(files),
         joined=sum(len(have) > 1 for have in files.values()),
-        left_out=tuple(sorted({item.path for each in sources for item in each.listing.items if is_stray_folder(item)})),
+        left_out=tuple(sorted({item.path for each in sources for item in each.listing.items if _is_left_out(item)})),
         findings=tuple(_conflicts(sources, owners, entries)),
         report=None,
     )

@@ -78,6 +78,8 @@ def command(
     backups: list[Path] = []
     try:
         scanned = scan_for(tree, file, key, force=force)
+        if scanned.left_out:
+            tell(f"left out what a killed command began: {first_few(scanned.left_out)}. Remove it.")
         with progress_bar() as progress:
             official, found = check_tree(
                 scanned.folder,

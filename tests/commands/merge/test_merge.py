@@ -165,8 +165,22 @@ def test_folders_of_caches_are_left_out_and_told(parts: tuple[Tree, Tree], tmp_p
     (cache / "x.pyc").write_text("")
     out = tmp_path / "out" / "ACME"
     outcome = run("merge", *(tree.folder for tree in parts), "-o", out, "--write")
-    assert "left out, as caches or version control: benchmarks/bert/__pycache__\n" in outcome.stdout
+    assert "left out, as caches, version control or unfinished: benchmarks/bert/__pycache__\n" in outcome.stdout
     assert not (out / "benchmarks" / "bert" / "__pycache__").exists()
+
+
+def test_what_a_killed_command_left_is_left_out_and_told_once(parts: tuple[Tree, Tree], tmp_path: Path) -> None:
+    for number, tree in enumerate(parts):
+        begun = tree.folder / "systems" / ".mlsub-0123456789abcdef.part"
+        begun.mkdir()
+        (begun / "rack1.json").write_text(f"{number}")
+    (parts[0].folder / ".mlsub-fedc.part").write_text("a file")
+    out = tmp_path / "out" / "ACME"
+    outcome = run("merge", *(tree.folder for tree in parts), "-o", out, "--write")
+    told = ".mlsub-fedc.part, systems/.mlsub-0123456789abcdef.part"
+    assert f"left out, as caches, version control or unfinished: {told}\n" in outcome.stdout
+    assert outcome.stdout.count(".mlsub-") == 2
+    assert not [path for path in out.rglob("*") if path.name.startswith(".mlsub-")]
 
 
 def test_a_rejected_result_is_not_put_in_place_unasked(parts: tuple[Tree, Tree], tmp_path: Path) -> None:

@@ -38,7 +38,15 @@ def told(plan: Plan) -> list[tuple[str, int | None, str | None]]:
 
 def test_what_tools_leave_behind_stays_out_of_the_code_and_is_told(workplace: Workplace) -> None:
     code = workplace.add_code()
-    for name in (".git/config", "__pycache__/train.pyc", ".train.py.swp", "train.py~", "lib/.DS_Store", "lib/util.py"):
+    for name in (
+        ".mlsub-0f.part/train.py",
+        ".git/config",
+        "__pycache__/train.pyc",
+        ".train.py.swp",
+        "train.py~",
+        "lib/.DS_Store",
+        "lib/util.py",
+    ):
         (code / name).parent.mkdir(exist_ok=True)
         (code / name).write_text("")
     plan = planned(workplace)
@@ -46,6 +54,7 @@ def test_what_tools_leave_behind_stays_out_of_the_code_and_is_told(workplace: Wo
     assert places(plan) == [f"{folder}/lib/util.py", f"{folder}/run.sh", f"{folder}/train.py", "systems/rack1.json"]
     assert sorted(Path(left.path).relative_to(code).as_posix() for left in plan.left_out) == [
         ".git",
+        ".mlsub-0f.part",
         ".train.py.swp",
         "__pycache__",
         "lib/.DS_Store",

@@ -67,6 +67,21 @@ def test_the_receipt(place: Path, expected_text: ExpectedText) -> None:
     assert (tree(place).parent / "ACME.tar.gz.age.receipt.txt").read_text() == done.stdout
 
 
+def test_what_a_killed_command_left_is_not_sealed_and_told_once(place: Path) -> None:
+    before = snapshot(tree(place))
+    begun = tree(place) / "systems" / ".mlsub-0123456789abcdef.part"
+    begun.mkdir()
+    (begun / "rack1.json").write_text("{")
+    os.mkfifo(begun / "pipe")
+    done = seal(place)
+    told = "mlsub: left out what a killed command began: ACME/systems/.mlsub-0123456789abcdef.part. Remove it."
+    assert (done.status, done.stderr) == (0, f"{told}\n")
+    assert run("unseal", place / "s.age", "-o", place / "out", "--identity", place / "key").status == 0
+    assert snapshot(place / "out" / "ACME") == before
+    (begun / "pipe").unlink()
+    assert run("verify", tree(place), "--manifest", place / "s.age.MANIFEST.sha256").status == 1
+
+
 def test_there_and_back(place: Path) -> None:
     before = snapshot(tree(place))
     assert seal(place).status == 0
