@@ -28,6 +28,7 @@ FILE = "package_checker_params"
 MAX_BYTES = 1 << 16
 #: So many findings on one file are enough.
 _MOST = 10
+_ENDS = "The script that verifies a submission ends before any check: the line is no option, or asks for help"
 _REMOVE = "Remove the line, or the file."
 #: What the flags ask for, each in the spelling of argparse's results.
 _ASKS = {
@@ -144,39 +145,41 @@ def _read_options(content: bytes, name: str, round_: Round) -> Flags:
     *lines, last = content.replace(b"\0", b"").decode("utf-8", "surrogateescape").split("\n")
     known = [option.rstrip("=") for option in round_.script_options]
     asked: set[str] = set()
-    found = []
+    found: list[Finding] = []
     for line in dict.fromkeys(lines):
-        # An empty line makes "--": all that follows, and it too where something precedes, is no option.
-        options = _parse_option(line, round_) if len(lines) == 1 or "--" not in _words_of(line) else None
-        if options is None or "help" in options:
-            what = "is no option of the package checker" if options is None else "asks it for its help"
-            message = f"The script that verifies a submission ends before any check: the line {what}"
-            found.append(_unknown(name, lines.index(line) + 1, line, known, ended=True, message=message))
-        else:
-            asked |= options
         if len(found) == _MOST:
             break
+        options = _parse_line(line, round_, alone=len(lines) == 1)
+        if options is None:
+            number, alone = lines.index(line) + 1, len(lines) == 1 and not last
+            found.append(_unknown(name, number, line, known, ended=True, ends_script=True, alone=alone))
+        asked |= options or set()
     flags = () if found else sorted(_ASKS[option] for option in asked & _ASKS.keys())
     if last.strip():
-        options = _parse_option(last, round_)
-        problem = _unknown if options is None or "help" in options else _badly_ended
+        problem = _unknown if _parse_line(last, round_) is None else _badly_ended
         found.append(problem(name, len(lines) + 1, last, known, ended=True))
     return Flags(**dict.fromkeys(flags, name), findings=tuple(found))
 
 
-def _words_of(line: str) -> list[str]:
-    """Return the words that the shell makes of the option of a line."""
-    return [word for word in f"--{line}".replace("\t", " ").split(" ") if word]
+def _parse_line(line: str, round_: Round, *, alone: bool = False) -> set[str] | None:
+    """Return the options without a value that the package checker takes from a line; None where it checks nothing.
 
-
-def _parse_option(line: str, round_: Round) -> set[str] | None:
-    """Return the options without a value that the package checker takes from a line; None where it ends on it."""
-    words = ["FOLDER", round_.usage, round_.ruleset, *_words_of(line)]
-    try:
-        given = vars(_parser(round_.script_options).parse_args(words))
-    except ValueError:
-        return None
-    return {option for option, value in given.items() if value is True}
+    Each option is parsed by itself, for argparse takes the square of the time for many. ``alone``: nothing else is
+    there, so that an empty line, which makes ``--``, does no harm.
+    """
+    asked: set[str] = set()
+    for option in dict.fromkeys(line.replace("\t", " ").split(" --")):
+        words = [word for word in f"--{option}".split(" ") if word]
+        # An option takes one word at most, and all behind "--" is too much.
+        if len(words) > 2 or (words[0] == "--" and not (alone and line.strip(" \t") == "")):
+            return None
+        try:
+            command = ["FOLDER", round_.usage, round_.ruleset, *words]
+            given = vars(_parser(round_.script_options).parse_args(command))
+        except ValueError:
+            return None
+        asked |= {name for name, value in given.items() if value is True}
+    return None if "help" in asked else asked
 
 
 @lru_cache(maxsize=8)
@@ -239,20 +242,21 @@ def _unknown(
     known: Sequence[str],
     *,
     ended: bool,
-    message: str | None = None,
+    ends_script: bool = False,
+    alone: bool = True,
     fix: str | None = None,
 ) -> Finding:
-    """Return the finding on a line that is no flag; ``message`` says why the script ends on it, where it does."""
+    """Return the finding on a line that is no flag, on which the script may end; ``alone``: it is all of the file."""
     word = text.strip()
     same = (flag for flag in known if flag.replace("_", "-") == word.replace("_", "-"))
     if close := next(same, None) or next(iter(get_close_matches(word[:80], known, n=1)), None):
-        fix = f"Did you mean {close}? {_written(close, ended=ended)}"
+        fix = f"Did you mean {close}? {_written(close, ended=ended) if alone else 'Write the line so.'}"
     return finding(
-        "official.crash" if message else "params.unknown-flag",
+        "official.crash" if ends_script else "params.unknown-flag",
         name,
-        message,
+        _ENDS if ends_script else None,
         line=line,
         expected=f"one of {', '.join(known)}" if len(known) > 1 else ", ".join(known),
         actual=readable(word[:80]) or "an empty line",
-        fix=fix or (_REMOVE if message else None),
+        fix=fix or (_REMOVE if ends_script else None),
     )

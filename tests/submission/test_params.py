@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -229,6 +230,7 @@ def test_a_link_that_leads_nowhere_is_no_file_to_the_official_checker(tmp_path: 
             "rcp_bypass\n",
             r"Did you mean rcp-bypass? Write the file with: printf 'rcp-bypass\n' > package_checker_params",
         ),
+        ("rcp_bypass\nquiet\n", "Did you mean rcp-bypass? Write the line so."),
         ("# none\n", "Remove the line, or the file."),
         ("help\n", "Remove the line, or the file."),
         ("rcp-bypass", "End the line with: echo >> package_checker_params"),
@@ -252,8 +254,24 @@ def test_a_large_file_of_the_organisation_is_never_accepted(tmp_path: Path) -> N
     assert (found.rule, found.rejects) == ("official.crash", True)
 
 
-def test_options_with_many_values_are_read_one_by_one(tmp_path: Path) -> None:
-    """The time is linear: argparse alone takes the square of the number of options."""
-    tree(tmp_path, ROOT, "".join(f"l {number}\n" for number in range(7_000)) + "rcp-bypass\n")
+def test_many_options_are_parsed_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The time is linear: argparse alone takes the square of the number of options. Equal ones are parsed once."""
+    parsed: list[int] = []
+    parse = ArgumentParser.parse_args
+
+    def counted(self: ArgumentParser, words: list[str]) -> Namespace:
+        parsed.append(len(words))
+        return parse(self, words)
+
+    monkeypatch.setattr(ArgumentParser, "parse_args", counted)
+    tree(
+        tmp_path,
+        ROOT,
+        "".join(f"l {number}\n" for number in range(500)) + "quiet --q\n" + "rcp-bypass" + " --q" * 9000 + "\n",
+    )
     flags = read_flags(tmp_path, "x", get_round("training", "5.1"), "root")
     assert (flags.rcp_bypass, flags.findings) == (f"x/{FILE}", ())
+    assert (len(parsed), max(parsed)) == (504, 5)
+    (tmp_path / FILE).write_text("q" + " -h" * 9000 + "\n")
+    assert read_flags(tmp_path, "x", get_round("training", "5.1"), "root").findings
+    assert len(parsed) == 504
