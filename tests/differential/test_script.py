@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,8 @@ from tools.oracle.generate import Combination, usage_and_round
 from tools.oracle.packages import Package, accepted, build, log_of, official, ours, rejecting, speed_up
 from tools.oracle.scores import RELEASES, of_history
 from tools.oracle.script import BEGINNING, FLAGS, ScriptError, asked_by_script, words_for
+from tools.oracle.shared import ABSENT, present
+from tools.support.corpus import CORPUS
 from tools.support.effort import effort
 
 ROUNDS = [round_id for round_id in RELEASES if get_round(*usage_and_round(round_id)).script_options]
@@ -111,6 +114,22 @@ def test_a_package_gets_the_verdict_of_the_script(
     (package.folder / FILE).write_text(text)
     report = ours(package)
     assert (accepted(report), official(package).accepted) == (passes, passes), rejecting(report)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not present(), reason=ABSENT)
+def test_published_logs_without_seeds_pass_where_the_organisation_asks_for_it(tmp_path: Path) -> None:
+    copy = tmp_path / "v5.1" / "MiTAC"
+    shutil.copytree(CORPUS / "v5.1" / "MiTAC", copy, copy_function=shutil.copyfile)
+    for log in copy.glob("results/*/*/result_*.txt"):
+        lines = log.read_bytes().splitlines(keepends=True)
+        log.write_bytes(b"".join(line for line in lines if b'"key": "seed"' not in line))
+    package = Package(copy, Combination("5.1", "", "", None))
+    verdicts = []
+    for text in ("", "seed-checker-bypass\n", "seed_checker_bypass\n"):
+        (copy / FILE).write_text(text)
+        verdicts.append((accepted(ours(package)), official(package).accepted))
+    assert verdicts == [(False, False), (True, True), (False, False)]
 
 
 def test_werror_rejects_what_the_compliance_checker_warns_of(tmp_path: Path) -> None:
