@@ -128,11 +128,12 @@ def test_a_folder_that_may_not_be_read_is_not_called_empty(tree: Tree) -> None:
     ]
 
 
-def test_flags_that_may_not_be_read_reject_where_the_official_checker_opens_them(tree: Tree) -> None:
+@pytest.mark.parametrize("place", ["results/rack1/", ""])
+def test_flags_that_may_not_be_read_reject_where_an_official_tool_opens_them(place: str, tree: Tree) -> None:
     other = make_tree(tree.folder.parent.parent, "v4.0")
-    flags = other.folder / "results" / "rack1" / "package_checker_params"
+    flags = other.folder / f"{place}package_checker_params"
     flags.write_text("seed-checker-bypass")
     flags.chmod(0)
     report = check(other.folder)
-    assert errors(report) == {("official.crash", "results/rack1/package_checker_params")}
+    assert errors(report) == {("official.crash", f"{place}package_checker_params")}
     assert "params.unreadable" in {found.rule for found in report.findings}

@@ -94,7 +94,7 @@ _FLAGS: tuple[bytes, ...] = (
     *(b"rcp-bypass ", b" rcp-bypass", b"RCP-BYPASS", b"--rcp-bypass", b"\xef\xbb\xbfrcp-bypass", b"rcp-bypass\0"),
     *(b"rcp-bypass,seed-checker-bypass", b"rcp-bert-train-samples", b"#rcp-bypass", b"", b"rcp-bypass"),
     *(b"rcp-bypass\n", b"rcp_bypass", b"\xff\xfe", b"a\xe9b", b"x" * 1000),
-    *(b"x" * 70_000, b"rcp\xadbypass", "rcp‑bypass".encode()),
+    *(b"x" * 60_000, b"rcp\xadbypass", "rcp‑bypass".encode()),
     *(b"rcp-bypass\nseed-checker-bypass\n", b"rcp_bypass\n", b"seed\n", b"rcp\n", b"help\n", b"\n", b"q\n\n"),
     *(b"werror\n", b"rcp_bert_train_samples\nrcp_by", b"log_output /dev/null\n", b"log_output=\n", b"rcp-by\0pass \n"),
 )

@@ -43,6 +43,10 @@ def test_flags_in_a_large_file_do_not_count(tmp_path: Path) -> None:
     assert (accepted(ours(package)), official(package).accepted) == (True, True)
     params.write_text("\n" * (1 << 16) + "rcp-bypass")
     assert (accepted(ours(package)), official(package).accepted) == (False, True)
+    params.unlink()
+    (package.folder / "package_checker_params").write_text("rcp-bypass --quiet\n" * 4000)
+    assert (accepted(ours(package)), official(package).accepted) == (False, True)
+    assert "official.crash" in rejecting(ours(package))
 
 
 def test_more_seeds_than_can_be_compared_are_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
