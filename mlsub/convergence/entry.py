@@ -77,8 +77,8 @@ def convergence_of(
     reason = _not_required(entry, needs, round_, algorithm, own=options.reference is not None)
     if reason is not None or algorithm is None:
         return Convergence(RcpResult(verdict="not-required", how=reason))
-    if not entry.logs:
-        return Convergence(RcpResult(verdict="fail", how="no-runs"))
+    if all(log.without_run for log in entry.logs):
+        return Convergence(RcpResult(verdict="not-required", how="no-runs"))
     logged = [name for log in entry.logs for name in log.run.reading.names if isinstance(name, str)]
     # To v2.1 the folder's name counts, from v3.0 what the logs say.
     name = needs.name if algorithm.name == "folder" or not logged else readable(logged[0])

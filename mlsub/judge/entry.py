@@ -16,6 +16,7 @@ from mlsub.findings import Blocks, Finding, Kind, Severity, Verdict
 from mlsub.io.errors import reason_of
 from mlsub.io.look import status_of
 from mlsub.io.show import several, show
+from mlsub.judge.dates import audit_dates
 from mlsub.judge.keys import audit_keys
 from mlsub.judge.scoring import audit_scales, energy_of, judge_score, power_of
 from mlsub.log.event import Seed
@@ -78,6 +79,7 @@ def judge_entry(
         *about_score,
         *audit_scales(entry),
         *reviewed("cross", entry.path, lambda: audit_entry(entry)),
+        *reviewed("cross.round", entry.path, lambda: audit_dates(entry, round_, needs.name)),
         *reviewed("run.misspelt-key", entry.path, lambda: audit_keys(entry.logs, round_, needs.name)),
         *reviewed("entry.samples-count", entry.path, lambda: audit_samples(entry, convergence.result)),
         *(power.crashes if power else ()),

@@ -74,7 +74,8 @@ class Run(msgspec.Struct, frozen=True, array_like=True):
     of a record before the first ``run_stop``. ``reading`` is what the convergence checker reads of the log, which
     follows rules of its own, ``reading_by_samples`` what it reads of BERT where that is counted by samples. ``scale``
     has the ``number_of_nodes`` and ``accelerators_per_node`` that the official result summarizer takes: what was stated
-    last when both had been.
+    last when both had been. ``edges`` has the earliest and the latest time (ms) of ``run_start`` and ``run_stop``, and
+    the line of the last record.
     """
 
     identity: dict[str, Any]
@@ -93,6 +94,7 @@ class Run(msgspec.Struct, frozen=True, array_like=True):
     reading_by_samples: Reading = Reading()
     lengths: EvaluationLengths = EvaluationLengths()
     scale: tuple[Any, Any] = (None, None)
+    edges: dict[str, tuple[float, float, int]] = {}
 
     @property
     def duration_ms(self) -> float | None:
@@ -151,6 +153,7 @@ class RunFold:
         #: The interval the official score uses (ms): the last of each up to where both are known.
         self.run_start: float | None = None
         self.run_stop: float | None = None
+        self._edges: dict[str, tuple[float, float, int]] = {}
         self._lengths = LengthFold()
         self._latest: float | None = None
         self._block: Event | None = None
@@ -245,6 +248,7 @@ class RunFold:
             reading_by_samples=by_samples,
             lengths=self._lengths.finish(),
             scale=(self.scale[_SCALE[0]], self.scale[_SCALE[1]]),
+            edges=self._edges,
         )
 
     def _run_edge(self, event: Event) -> None:
@@ -254,6 +258,8 @@ class RunFold:
                 self.run_start = event.time_ms
             else:
                 self.run_stop = event.time_ms
+        earliest, latest, _ = self._edges.get(event.key, (event.time_ms, event.time_ms, 0))
+        self._edges[event.key] = (min(earliest, event.time_ms), max(latest, event.time_ms), event.line)
         self.lines.setdefault(event.key, event.line)
         if event.key == "run_stop":
             self._named.append(event)

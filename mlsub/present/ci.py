@@ -14,6 +14,7 @@ import msgspec
 from mlsub.findings import Finding, Severity, Verdict
 from mlsub.io.show import first_few, plain
 from mlsub.present.findings import SUPPRESSED, why_suppressed
+from mlsub.rules.catalogue import find_causes
 from mlsub.submission.report import Report
 
 #: Further places of a defect that its words name; SARIF has all.
@@ -128,7 +129,7 @@ def part(
     verdict: Verdict | None = None,
     checked: Iterable[str] = (),
 ) -> CiPart:
-    """A part of what was checked.
+    """A part of what was checked; what explains others comes first.
 
     Args:
         name: how to call it.
@@ -139,7 +140,9 @@ def part(
         checked: the paths that were checked.
     """
     base, defects = _repository(), dict[tuple[Outcome, tuple[object, ...]], list[Finding]]()
-    for finding in sorted(findings, key=lambda one: (one.path, one.line or 0)):
+    found = tuple(findings)
+    causes = set(find_causes(found).values())
+    for finding in sorted(found, key=lambda one: (one not in causes, one.path, one.line or 0)):
         how = outcome(finding)
         if finding.suppressed is not None and not (finding.rejects and how is Outcome.COUNTS):
             how = Outcome.WAIVED  # What rejects does so all the same.

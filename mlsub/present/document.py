@@ -104,12 +104,14 @@ class Findings(msgspec.Struct, frozen=True):
     """Defects, each shown once with all its places.
 
     ``label`` stands in the place of kind and severity; ``forgiven`` says that defects which reject do not here, because
-    the whole is accepted.
+    the whole is accepted. ``folded`` are findings that others of these explain: they are counted below those, and not
+    shown.
     """
 
     findings: tuple[Finding, ...]
     label: str | None = None
     forgiven: bool = False
+    folded: tuple[Finding, ...] = ()
 
 
 class Share(NamedTuple):

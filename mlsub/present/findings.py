@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple, TypeVar
 
@@ -13,6 +13,7 @@ import msgspec
 from mlsub.findings import Finding, Kind, Severity, Suppression, Verdict
 from mlsub.io.show import first_few, plural
 from mlsub.present.document import Cell, Facts, Findings, Lines, Meaning, Section, Span
+from mlsub.rules.catalogue import find_causes
 from mlsub.submission.report import Choice, Detail, Report, choose
 
 #: Defects of one rule shown on a terminal, and lines of places of each; pages and JSON have them all.
@@ -57,17 +58,32 @@ def _groups(report: Report, choice: Choice) -> Iterator[tuple[str, list[Finding]
 def answer(report: Report, choice: Choice) -> tuple[list[Section], Facts]:
     """The findings that a choice shows: some in full, a section a group, and of the others how many there are by rule.
 
-    What waivers and the baseline suppress, and what options and settings hide, is never left out without a word.
+    A finding that explains others stands in the first group that has one of them, and they are folded under it unless
+    all is shown. What waivers and the baseline suppress, and what options and settings hide, is never left out without
+    a word.
     """
     full: list[Section] = []
     counts: list[tuple[str, str]] = []
-    for name, findings, usual in _groups(report, choice):
+    groups = list(_groups(report, choice))
+    causes = find_causes(finding for _, findings, _ in groups for finding in findings)
+    placed: set[Finding] = set()
+    for name, of_group, usual in groups:
+        in_full = choice.detail == "full" or (usual and choice.detail == "usual")
+        findings = [one for one in of_group if one not in placed]
+        if in_full:
+            explaining = dict.fromkeys(causes[one] for one in findings if one in causes)
+            known = placed.union(findings)
+            findings = [*(one for one in explaining if one not in known), *findings]
+            placed.update(findings)
         if not findings:
             continue
-        if choice.detail == "full" or (usual and choice.detail == "usual"):
-            shown = Findings(tuple(findings), forgiven=name not in (_TO_FIX, _NOT_CHECKED))
+        if in_full:
+            here = set(findings) if choice.detail == "usual" else set()
+            folded = tuple(one for one in findings if causes.get(one) in here)
+            shown = tuple(one for one in findings if causes.get(one) not in here)
+            block = Findings(shown, forgiven=name not in (_TO_FIX, _NOT_CHECKED), folded=folded)
             more = " (more on a rule: mlsub explain RULE)" if name == _TO_FIX else ""
-            full.append(Section(f"{name[0].upper()}{name[1:]}: {_size(findings)}{more}", (shown,)))
+            full.append(Section(f"{name[0].upper()}{name[1:]}: {_size(findings)}{more}", (block,)))
         else:
             counts.append((name, tally(findings)))
     if counts:
@@ -122,12 +138,12 @@ def tally(findings: Sequence[Finding]) -> str:
 SUPPRESSED = {"waiver": "waived", "baseline": "known"}
 
 
-def grouped(findings: Iterable[Finding]) -> list[list[Finding]]:
-    """The same defect in many places is one group; what rejects comes first."""
+def grouped(findings: Iterable[Finding], first: Container[Finding] = ()) -> list[list[Finding]]:
+    """The same defect in many places is one group; those with one of ``first`` come first, then what rejects."""
     groups: dict[tuple[object, ...], list[Finding]] = {}
     for finding in findings:
         groups.setdefault(finding.defect, []).append(finding)
-    return sorted(groups.values(), key=_rank)
+    return sorted(groups.values(), key=lambda group: (not any(one in first for one in group), *_rank(group)))
 
 
 def _rank(group: Sequence[Finding]) -> tuple[int, int, str]:
@@ -136,26 +152,37 @@ def _rank(group: Sequence[Finding]) -> tuple[int, int, str]:
 
 
 def sections(block: Findings, *, whole: bool = True) -> Iterator[Section]:
-    """One section a defect: what is wrong, then expected, found, where, fix and source.
+    """One section a defect: what is wrong, then expected, found, where, fix and source, and what it explains.
 
-    If not ``whole``, those of one rule and the places of each are so many at most, and what is left out is counted.
+    What explains others comes first. If not ``whole``, those of one rule and the places of each are so many at most,
+    and what is left out is counted.
     """
-    for _, alike in groupby(grouped(block.findings), key=_rank):
+    explained: dict[Finding, list[Finding]] = {}
+    for one, cause in find_causes((*block.findings, *block.folded)).items():
+        explained.setdefault(cause, []).append(one)
+    for _, alike in groupby(grouped(block.findings, explained), key=_rank):
         defects = list(alike)
         shown = defects if whole else defects[:MAX_DEFECTS]
         for group in shown:
-            yield _section(group, block, None if whole else MAX_PLACES)
+            yield _section(group, block, None if whole else MAX_PLACES, explained)
         if left := len(defects) - len(shown):
             rule, meaning = defects[0][0].rule, MEANINGS[defects[0][0].severity]
             more = f"and {plural(left, 'more finding')} of this rule; --format json lists all "
             yield Section((Span(more, meaning), Span(f"[{rule}]", "code")), (), meaning)
 
 
-def _section(group: Sequence[Finding], block: Findings, most: int | None) -> Section:
+def _section(
+    group: Sequence[Finding], block: Findings, most: int | None, explained: Mapping[Finding, Sequence[Finding]]
+) -> Section:
     first = group[0]
     meaning = MEANINGS[first.severity]
     head = (Span(label_of(first, block), meaning), f": {first.message} ", Span(f"[{first.rule}]", "code"))
-    return Section(head, (Facts(tuple(facts_of(group, most))),), meaning)
+    facts = list(facts_of(group, most))
+    if consequences := [one for cause in group for one in explained.get(cause, ())]:
+        families = dict.fromkeys(f"{one.rule.partition('.')[0]}.*" for one in consequences)
+        more = "" if set(block.folded).isdisjoint(consequences) else " (-v shows them)"
+        facts.append(("explains", f"{_size(consequences)} of {', '.join(families)}{more}"))
+    return Section(head, (Facts(tuple(facts)),), meaning)
 
 
 def label_of(first: Finding, block: Findings) -> str:

@@ -107,6 +107,11 @@ def _interval(run: Run, path: str) -> Iterator[Finding]:
         yield finding(
             "run.interval-negative", path, line=run.lines.get("run_stop"), actual=f"{duration / 60_000:g} minutes"
         )
+    apart = [line for earliest, latest, line in run.edges.values() if latest - earliest > IDLE_MS]
+    if duration is not None and apart:
+        widest = run.edges["run_stop"][1] - run.edges["run_start"][0]
+        actual = f"{duration / 60_000:.1f} minutes count, {widest / 60_000:.1f} from the first to the last of them"
+        yield finding("run.interval-repeated", path, line=apart[0], actual=actual)
 
 
 def _clock(run: Run, path: str, usage: str, round_: str) -> Iterator[Finding]:

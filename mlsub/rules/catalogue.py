@@ -7,6 +7,7 @@ verdict.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from fnmatch import fnmatchcase
 from functools import cache, lru_cache
 from typing import Any, TypeVar
 
@@ -27,7 +28,7 @@ class RuleInfo(msgspec.Struct, frozen=True):
     """What there is to know of one rule.
 
     ``message`` and ``expected`` are what a finding says where the code that finds it says nothing else; without a
-    ``message`` that is the title.
+    ``message`` that is the title. ``explains`` are patterns of the rules whose findings are consequences of this one.
     """
 
     id: str
@@ -41,6 +42,7 @@ class RuleInfo(msgspec.Struct, frozen=True):
     kind: Kind = Kind.OFFICIAL
     message: str = ""
     expected: str | None = None
+    explains: tuple[str, ...] = ()
 
 
 @lru_cache(maxsize=1)
@@ -49,8 +51,8 @@ def catalogue() -> dict[str, RuleInfo]:
     return {name: _info(name) for name in _content()}
 
 
-def _content() -> dict[str, dict[str, str]]:
-    return shipped(__file__, "catalogue.yaml", dict[str, dict[str, str]])
+def _content() -> dict[str, dict[str, Any]]:
+    return shipped(__file__, "catalogue.yaml", dict[str, dict[str, Any]])
 
 
 @cache
@@ -91,6 +93,35 @@ def finding(
         fix=info.fix if fix is None else fix,
         source=info.source if source is None else source,
     )
+
+
+def find_causes(findings: Iterable[Finding]) -> dict[Finding, Finding]:
+    """Return the findings that others explain, each with its cause.
+
+    A cause lies in the same file, in a folder above it, or in the folder that the finding is on.
+    """
+    found = list(findings)
+    explains = {one.rule: patterns for one in found if (patterns := _content().get(one.rule, {}).get("explains"))}
+    on: dict[str, dict[str, Finding]] = {}
+    below: dict[str, dict[str, Finding]] = {}
+    for cause in found if explains else ():
+        if cause.rule in explains:
+            on.setdefault(cause.path, {}).setdefault(cause.rule, cause)
+            for folder in _folders_above(cause.path):
+                below.setdefault(folder, {}).setdefault(cause.rule, cause)
+    causes: dict[Finding, Finding] = {}
+    for one in found if explains else ():
+        near = (*(on.get(path, {}) for path in (one.path, *_folders_above(one.path))), below.get(one.path, {}))
+        for rule, cause in (item for place in near for item in place.items()):
+            if one not in causes and any(fnmatchcase(one.rule, pattern) for pattern in explains[rule]):
+                causes[one] = cause
+    return causes
+
+
+def _folders_above(path: str) -> list[str]:
+    """The folders that a path lies in, the nearest first; the last is the root of the report."""
+    parts = path.split("/")
+    return [*("/".join(parts[:length]) for length in range(len(parts) - 1, 0, -1)), *([] if path == "." else ["."])]
 
 
 def isolated(rule: str, path: str, work: Callable[[], Result], instead: Result) -> tuple[Result, tuple[Finding, ...]]:

@@ -14,6 +14,8 @@ from mlsub.rounds import get_round
 from mlsub.rules.load import benchmark as needs
 from mlsub.submission.params import Flags
 from tools.support.entry_logs import judged, log_of, write_logs
+from tools.support.make_tree import make_tree
+from tools.support.runner import check, run
 
 #: ResNet in v1.0 at batch size 4096: mean 39.875 epochs, accepted from 38.906.
 SIZE, SLOW, NEAR, FAST = 4096, 42, 39, 30
@@ -485,6 +487,24 @@ def test_what_needs_no_test_says_why(round_name: str, name: str, division: str, 
     logs = [log_of(name, SIZE, FAST).replace('"closed"', f'"{division}"')] * 5
     found = entry(tmp_path, logs, round_name, name)
     assert (found.result.verdict, found.result.how, found.findings) == ("not-required", why, ())
+
+
+@pytest.mark.parametrize("content", ["", "no record\n"])
+def test_without_a_log_that_has_a_run_nothing_is_tested(content: str, tmp_path: Path) -> None:
+    tree = make_tree(tmp_path, benchmarks=["resnet", "bert"])
+    for number in range(5):
+        tree.log(number).write_text(content)
+    outcome = check(tree.folder)
+    _, resnet = sorted(outcome.report["entries"], key=lambda one: str(one["benchmark"]))
+    assert (resnet["official"], resnet["rcp"]["verdict"], resnet["rcp"]["how"]) == (
+        "rejected",
+        "not-required",
+        "no-runs",
+    )
+    assert not any(rule.startswith("rcp.") for rule in outcome.rules())
+    rows = [line.split() for line in run("check", tree.folder).stdout.splitlines()]
+    assert next(row for row in rows if row[1:2] == ["resnet"])[-2:] == ["-", "rejected"]
+    assert "there is no result file with records" in run("rcp", "margin", tree.folder).stdout
 
 
 def test_where_the_hull_of_the_written_rules_decides_otherwise_an_auditor_hears_of_it(tmp_path: Path) -> None:

@@ -215,9 +215,10 @@ def test_who_has_the_factor_that_is_due_has_nothing_to_do(tmp_path: Path) -> Non
 )
 def test_a_log_of_another_benchmark_is_one_finding_beside_its_own(round_name: str, rule: str, tmp_path: Path) -> None:
     """From v3.0 the convergence checker reads the name, and rejects."""
-    tree, other = make_tree(tmp_path / "a"), make_tree(tmp_path / "b", benchmarks=["bert"])
+    folder = f"v{round_name}"
+    tree, other = make_tree(tmp_path / "a", folder), make_tree(tmp_path / "b", folder, benchmarks=["bert"])
     tree.log(3).write_bytes(other.log(3, "bert").read_bytes())
-    rules = check("--round", round_name, tree.folder).rules()
+    rules = check(tree.folder).rules()
     assert {one for one in rules if one.startswith(("cross.", "rcp."))} == {rule}
 
 

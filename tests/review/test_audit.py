@@ -10,6 +10,7 @@ import pytest
 
 from tools.support.make_tree import Log, Tree, make_log, make_tree
 from tools.support.runner import check
+from tools.support.runner import run as mlsub
 
 _START = make_log().records("run_start")[0]["time_ms"]
 
@@ -233,3 +234,30 @@ def test_a_negative_run_still_has_its_minutes(tmp_path: Path) -> None:
     assert outcome.report["logs"][0]["minutes"] == -10.0
     (finding,) = outcome.of("run.interval-negative")
     assert finding["actual"] == "-10 minutes"
+
+
+def _edge(key: str, minutes: float) -> Callable[[Log], None]:
+    """Add a second run_start or run_stop, so many minutes after the start, right behind the first run_start."""
+
+    def change(log: Log) -> None:
+        [record] = log.records(key)
+        log.lines.insert(log.at("run_start") + 1, {**record, "time_ms": _START + minutes * 60_000})
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("key", "minutes", "taken"),
+    [("run_stop", 1, "1.0"), ("run_start", 4, "6.0"), ("run_start", -5, "15.0"), ("run_start", 0.01, None)],
+)
+def test_a_second_edge_that_changes_the_time_is_an_error(
+    key: str, minutes: float, taken: str | None, tmp_path: Path
+) -> None:
+    tree = make_tree(tmp_path)
+    tree.edit(_edge(key, minutes))
+    outcome = check(tree.folder)
+    found = outcome.of("run.interval-repeated")
+    assert [one["severity"] for one in found] == ["error"] * (taken is not None)
+    assert outcome.report["logs"][0]["official"] == "compliant"
+    assert all(f"{taken} minutes count" in one["actual"] for one in found)
+    assert ("[run.interval-repeated]" in mlsub("check", tree.folder).stdout) == bool(found)

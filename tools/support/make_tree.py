@@ -11,6 +11,7 @@ from typing import Any
 
 import yaml
 
+from mlsub.convergence.reference import history_of
 from mlsub.systems.fields import fields
 
 ORG = "ACME"
@@ -87,12 +88,26 @@ class Log:
         self.lines = [line for line in self.lines if not (isinstance(line, dict) and line["key"] in keys)]
 
 
+def _later_ms(round_folder: str) -> int:
+    """How much later the deadline of a round of training is than that of v1.0; 0 where it is not known."""
+    first, own = history_of("training", "1.0"), history_of("training", round_folder.removeprefix("v"))
+    return 0 if first is None or own is None else (own.deadline.last - first.deadline.last).days * 86_400_000
+
+
 def make_log(
-    benchmark: str = "resnet", division: str = "closed", run: int = 0, org: str = ORG, system: str = SYSTEM
+    benchmark: str = "resnet",
+    division: str = "closed",
+    run: int = 0,
+    org: str = ORG,
+    system: str = SYSTEM,
+    round_folder: str = "v1.0",
 ) -> Log:
-    """A compliant log; each has its own start, each run of an entry its own seed and duration: 10 + ``run`` minutes."""
+    """A compliant log; each has its own start, each run of an entry its own seed and duration: 10 + ``run`` minutes.
+
+    It starts less than three weeks before the deadline of the round.
+    """
     entry = zlib.crc32(f"{org}/{system}/{benchmark}/{division}".encode(errors="surrogatepass"))
-    clock = [1_620_000_000_000 + entry + run * 10_000_000]
+    clock = [1_620_000_000_000 + _later_ms(round_folder) + entry % 1_000_000_000 + run * 10_000_000]
     lines: list[dict[str, Any] | str] = []
 
     def log(key: str, value: Any = None, kind: str = "POINT_IN_TIME", after_ms: int = 1, **metadata: Any) -> None:
@@ -173,7 +188,8 @@ class Tree:
         folder = self.entry(benchmark, system)
         folder.mkdir(parents=True, exist_ok=True)
         for run in range(RUNS[benchmark] if runs is None else runs):
-            (folder / named.format(run)).write_text(make_log(benchmark, division, run, self.org, system).text())
+            log = make_log(benchmark, division, run, self.org, system, self.folder.parent.name)
+            (folder / named.format(run)).write_text(log.text())
         if benchmark != "digits":
             self.add_code(benchmark, system)
         return folder

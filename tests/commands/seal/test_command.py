@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ import pytest
 from tests.commands.seal.test_roundtrip import pair
 from tests.commands.seal.trees import plant, snapshot
 from tests.conftest import ExpectedText
-from tools.support.make_tree import Tree, make_tree
+from tools.support.make_tree import Log, Tree, make_tree
 from tools.support.make_tree import snapshot as states
 from tools.support.runner import Outcome, call, run
 
@@ -199,12 +200,28 @@ def test_a_package_of_no_known_round_is_not_sealed_unless_it_is_named(package: T
     assert archive(package, "--round", "1.0").status == 0
 
 
-def test_a_package_with_review_errors_is_not_sealed_unless_asked(package: Tree) -> None:
-    package.edit(lambda log: log.put("submission_org", value="Globex"), 0)
+def _second_start(log: Log) -> None:
+    """A later run_start, by which the run takes less time."""
+    [start] = log.records("run_start")
+    log.lines.insert(log.at("run_start") + 1, {**start, "time_ms": start["time_ms"] + 240_000})
+
+
+@pytest.mark.parametrize(
+    ("change", "rule"),
+    [
+        (lambda log: log.put("submission_org", value="Globex"), "cross.org"),
+        (_second_start, "run.interval-repeated"),
+        (lambda log: log.put("run_stop", time_ms=1), "run.interval-negative"),
+    ],
+)
+def test_a_package_with_review_errors_is_not_sealed_unless_asked(
+    change: Callable[[Log], object], rule: str, package: Tree
+) -> None:
+    package.edit(change, 0)
     done = archive(package)
     assert done.status == 1
     assert done.stdout.splitlines()[-1] == "Not sealed: The package to seal has errors that a reviewer will raise"
-    assert "cross.org" in done.stdout
+    assert rule in done.stdout
     assert archive(package, "--even-with-errors").status == 0
 
 
