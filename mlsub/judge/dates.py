@@ -15,8 +15,8 @@ from mlsub.submission.model import Entry
 
 #: Runs are of a round from so long before the deadline of the round before, and are made again in its review.
 MARGIN = timedelta(days=60)
-#: Before its first deadline and after its last one a round is named for so long; clocks outside are wrong.
-_YEAR = timedelta(days=366)
+#: Runs are of MLPerf from the year of its first round to a year after the last deadline; other clocks are wrong.
+_BEGIN, _YEAR = date(2018, 1, 1), timedelta(days=366)
 
 
 def audit_dates(entry: Entry, round_: Round, benchmark: str) -> Iterator[Finding]:
@@ -31,7 +31,7 @@ def audit_dates(entry: Entry, round_: Round, benchmark: str) -> Iterator[Finding
     place, days = list(deadlines).index(round_.name), list(deadlines.values())
     first = days[place - 1] - MARGIN if place else date.min
     begun = [_day_of(log.run.timeline.run_start) for log in entry.logs]
-    known = [day for day in begun if day is not None and days[0] - _YEAR < day <= days[-1] + _YEAR]
+    known = [day for day in begun if day is not None and _BEGIN <= day <= days[-1] + _YEAR]
     odd = sorted(day for day in known if not first <= day <= days[place])
     if not odd:
         return
@@ -48,7 +48,8 @@ def audit_dates(entry: Entry, round_: Round, benchmark: str) -> Iterator[Finding
             severity=Severity.NOTE,
         )
         return
-    fits = next((name for name, last in deadlines.items() if odd[0] <= last), None)
+    # Of the rounds before the first one whose deadline is known, nobody can say which fits.
+    fits = next((name for name, last in deadlines.items() if days[0] - 3 * MARGIN <= odd[0] <= last), None)
     if fits is None or benchmark not in get_round(round_.usage, fits).benchmarks:
         yield finding("cross.round", entry.path, expected=expected, actual=actual)
         return

@@ -58,9 +58,8 @@ def _groups(report: Report, choice: Choice) -> Iterator[tuple[str, list[Finding]
 def answer(report: Report, choice: Choice) -> tuple[list[Section], Facts]:
     """The findings that a choice shows: some in full, a section a group, and of the others how many there are by rule.
 
-    A finding that explains others stands in the first group that has one of them, and they are folded under it unless
-    all is shown. What waivers and the baseline suppress, and what options and settings hide, is never left out without
-    a word.
+    A finding that explains others stands in the first group that has one of them; unless all is shown, they are folded.
+    What waivers and the baseline suppress, and what options and settings hide, is never left out without a word.
     """
     full: list[Section] = []
     counts: list[tuple[str, str]] = []
@@ -69,22 +68,16 @@ def answer(report: Report, choice: Choice) -> tuple[list[Section], Facts]:
     placed: set[Finding] = set()
     for name, of_group, usual in groups:
         in_full = choice.detail == "full" or (usual and choice.detail == "usual")
-        findings = [one for one in of_group if one not in placed]
-        if in_full:
-            explaining = dict.fromkeys(causes[one] for one in findings if one in causes)
-            known = placed.union(findings)
-            findings = [*(one for one in explaining if one not in known), *findings]
+        first = {causes[one]: one for one in of_group if in_full and one in causes and causes[one] not in placed}
+        findings = [one for one in dict.fromkeys((*first, *of_group)) if one not in placed]
+        if findings and in_full:
             placed.update(findings)
-        if not findings:
-            continue
-        if in_full:
-            here = set(findings) if choice.detail == "usual" else set()
-            folded = tuple(one for one in findings if causes.get(one) in here)
-            shown = tuple(one for one in findings if causes.get(one) not in here)
-            block = Findings(shown, forgiven=name not in (_TO_FIX, _NOT_CHECKED), folded=folded)
+            folded = {one: name for one in findings if choice.detail == "usual" and causes.get(one) in first}
+            shown = tuple(one for one in findings if one not in folded)
+            block = Findings(shown, forgiven=name not in (_TO_FIX, _NOT_CHECKED), folded=tuple(folded))
             more = " (more on a rule: mlsub explain RULE)" if name == _TO_FIX else ""
             full.append(Section(f"{name[0].upper()}{name[1:]}: {_size(findings)}{more}", (block,)))
-        else:
+        elif findings:
             counts.append((name, tally(findings)))
     if counts:
         counts[-1] = (counts[-1][0], f"{counts[-1][1]} (-v shows {'them' if len(counts) == 1 else 'all'})")

@@ -35,8 +35,9 @@ def moved(tree: Tree, days: float = 0, factor: float = 1, runs: int = 5) -> Path
     [
         ("v1.0", 40, 5, "note", LATE, "5 of 5 began on 2021-06-1"),
         ("v1.0", 130, 5, "warning", OTHER, "in time for v1.1 (deadline 2021-10-22)"),
-        ("v1.1", -300, 5, "warning", OTHER, "5 of 5 began on 2020-12-"),
-        ("v1.1", -300, 1, "warning", OTHER, "1 of 5 began on 2020-12-"),
+        ("v1.1", -120, 5, "warning", OTHER, "in time for v1.0 (deadline 2021-05-21)"),
+        ("v1.1", -120, 1, "warning", OTHER, "1 of 5 began on 2021-01-"),
+        ("v1.1", -700, 1, "warning", OTHER, "1 of 5 began on 2019-06-"),
     ],
 )
 def test_runs_that_began_at_another_time_are_one_finding(

@@ -44,7 +44,7 @@ def test_records_are_built_and_told(tmp_path: Path, expected_text: ExpectedText)
     small, large = json.loads(file.read_text()).values()
     assert list(small) == ["Benchmark", "Creator", "When", "Platform", "BS", "Hyperparams", "Epochs to converge"]
     stated = [small[key] for key in ("Benchmark", "Creator", "When", "BS")]
-    assert stated == ["resnet", "Reference", "2021-06-16", 3200]
+    assert stated == ["resnet", "Reference", "2024-10-03", 3200]
     assert small["Epochs to converge"] == list(range(37, 47))
     assert small["Hyperparams"]["lars_opt_base_learning_rate"] == 10.5
     assert small["Hyperparams"]["opt_name"] == "lars"
