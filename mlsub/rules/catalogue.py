@@ -98,14 +98,14 @@ def finding(
 def find_causes(findings: Iterable[Finding]) -> dict[Finding, Finding]:
     """Return the findings that others explain, each with its cause.
 
-    A cause lies in the same file, in a folder above it, or in the folder that the finding is on.
+    A cause lies in the same file, in a folder above it, or in the folder that the finding is on; it is no note.
     """
     found = list(findings)
     explains = {one.rule: patterns for one in found if (patterns := _content().get(one.rule, {}).get("explains"))}
     on: dict[str, dict[str, Finding]] = {}
     below: dict[str, dict[str, Finding]] = {}
     for cause in found if explains else ():
-        if cause.rule in explains:
+        if cause.rule in explains and cause.severity is not Severity.NOTE:
             on.setdefault(cause.path, {}).setdefault(cause.rule, cause)
             for folder in _folders_above(cause.path):
                 below.setdefault(folder, {}).setdefault(cause.rule, cause)
