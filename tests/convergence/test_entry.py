@@ -13,6 +13,7 @@ from mlsub.convergence.entry import Convergence, Options
 from mlsub.rounds import get_round
 from mlsub.rules.load import benchmark as needs
 from mlsub.submission.params import Flags
+from tools.support.corpus import CORPUS
 from tools.support.entry_logs import judged, log_of, write_logs
 from tools.support.make_tree import make_tree
 from tools.support.runner import check, run
@@ -505,6 +506,13 @@ def test_without_a_log_that_has_a_run_nothing_is_tested(content: str, tmp_path: 
     rows = [line.split() for line in run("check", tree.folder).stdout.splitlines()]
     assert next(row for row in rows if row[1:2] == ["resnet"])[-2:] == ["-", "rejected"]
     assert "there is no result file with records" in run("rcp", "margin", tree.folder).stdout
+
+
+@pytest.mark.skipif(not (CORPUS / "v4.0" / "JuniperNetworks").is_dir(), reason="no published packages beside")
+def test_a_published_entry_whose_logs_are_not_there_is_not_tested() -> None:
+    outcome = check(CORPUS / "v4.0" / "JuniperNetworks")
+    [tested] = [one["rcp"] for one in outcome.report["entries"] if not one["runs"]]
+    assert (tested["verdict"], tested["how"]) == ("not-required", "no-runs")
 
 
 def test_where_the_hull_of_the_written_rules_decides_otherwise_an_auditor_hears_of_it(tmp_path: Path) -> None:
