@@ -61,24 +61,24 @@ def answer(report: Report, choice: Choice) -> tuple[list[Section], Facts]:
     A finding that explains others stands in the first group that has one of them; unless all is shown, they are folded.
     What waivers and the baseline suppress, and what options and settings hide, is never left out without a word.
     """
-    full: list[Section] = []
-    counts: list[tuple[str, str]] = []
+    full, counts = list[Section](), list[tuple[str, str]]()
     groups = list(_groups(report, choice))
-    causes = find_causes(finding for _, findings, _ in groups for finding in findings)
-    placed: set[Finding] = set()
+    every = [finding for _, findings, _ in groups for finding in findings]
+    causes, placed = find_causes(every), set[Finding]()
     for name, of_group, usual in groups:
         in_full = choice.detail == "full" or (usual and choice.detail == "usual")
-        first = {causes[one]: one for one in of_group if in_full and one in causes and causes[one] not in placed}
-        findings = [one for one in dict.fromkeys((*first, *of_group)) if one not in placed]
+        explaining = {causes[one].defect for one in of_group if in_full and one in causes}
+        first = [one for one in every if one.defect in explaining] if explaining else []
+        findings = {one: None for one in (*first, *of_group) if one not in placed}
         if findings and in_full:
             placed.update(findings)
-            folded = {one: name for one in findings if choice.detail == "usual" and causes.get(one) in first}
+            folded = {one: None for one in findings if choice.detail == "usual" and causes.get(one) in findings}
             shown = tuple(one for one in findings if one not in folded)
             block = Findings(shown, forgiven=name not in (_TO_FIX, _NOT_CHECKED), folded=tuple(folded))
             more = " (more on a rule: mlsub explain RULE)" if name == _TO_FIX else ""
-            full.append(Section(f"{name[0].upper()}{name[1:]}: {_size(findings)}{more}", (block,)))
+            full.append(Section(f"{name[0].upper()}{name[1:]}: {_size(list(findings))}{more}", (block,)))
         elif findings:
-            counts.append((name, tally(findings)))
+            counts.append((name, tally(list(findings))))
     if counts:
         counts[-1] = (counts[-1][0], f"{counts[-1][1]} (-v shows {'them' if len(counts) == 1 else 'all'})")
     return full, Facts((*counts, *_not_counted(choose(report, choice))))
@@ -147,8 +147,7 @@ def _rank(group: Sequence[Finding]) -> tuple[int, int, str]:
 def sections(block: Findings, *, whole: bool = True) -> Iterator[Section]:
     """One section a defect: what is wrong, then expected, found, where, fix and source, and what it explains.
 
-    What explains others comes first. If not ``whole``, those of one rule and the places of each are so many at most,
-    and what is left out is counted.
+    What explains others comes first. If not ``whole``, defects of a rule and places beyond a bound are only counted.
     """
     explained: dict[Finding, list[Finding]] = {}
     for one, cause in find_causes((*block.findings, *block.folded)).items():
@@ -157,24 +156,23 @@ def sections(block: Findings, *, whole: bool = True) -> Iterator[Section]:
         defects = list(alike)
         shown = defects if whole else defects[:MAX_DEFECTS]
         for group in shown:
-            yield _section(group, block, None if whole else MAX_PLACES, explained)
+            led_to = [one for cause in group for one in explained.get(cause, ())]
+            yield _section(group, block, led_to, None if whole else MAX_PLACES)
         if left := len(defects) - len(shown):
             rule, meaning = defects[0][0].rule, MEANINGS[defects[0][0].severity]
             more = f"and {plural(left, 'more finding')} of this rule; --format json lists all "
             yield Section((Span(more, meaning), Span(f"[{rule}]", "code")), (), meaning)
 
 
-def _section(
-    group: Sequence[Finding], block: Findings, most: int | None, explained: Mapping[Finding, Sequence[Finding]]
-) -> Section:
+def _section(group: Sequence[Finding], block: Findings, led_to: Sequence[Finding], most: int | None) -> Section:
     first = group[0]
     meaning = MEANINGS[first.severity]
     head = (Span(label_of(first, block), meaning), f": {first.message} ", Span(f"[{first.rule}]", "code"))
     facts = list(facts_of(group, most))
-    if consequences := [one for cause in group for one in explained.get(cause, ())]:
-        families = dict.fromkeys(f"{one.rule.partition('.')[0]}.*" for one in consequences)
-        more = "" if set(block.folded).isdisjoint(consequences) else " (-v shows them)"
-        facts.append(("explains", f"{_size(consequences)} of {', '.join(families)}{more}"))
+    if led_to:
+        families = dict.fromkeys(f"{one.rule.partition('.')[0]}.*" for one in led_to)
+        more = "" if set(block.folded).isdisjoint(led_to) else " (-v shows them)"
+        facts.append(("explains", f"{_size(led_to)} of {', '.join(families)}{more}"))
     return Section(head, (Facts(tuple(facts)),), meaning)
 
 

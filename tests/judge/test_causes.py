@@ -113,6 +113,16 @@ def test_a_waived_cause_hides_nothing(tree: Tree) -> None:
     assert "[key.submission_org.count]" in text
 
 
+def test_all_places_of_a_cause_stand_together(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    tree.entry().rename(tree.entry("bert"))
+    text = run("check", tree.folder).stdout
+    assert "[cross.benchmark]" in text
+    assert "bert/result_{0..4}.txt" in text.partition("[cross.benchmark]")[2].partition("explains:")[0]
+    assert "cross.benchmark 1" not in text
+    assert " of entry.*" in text.partition("explains:")[2]
+
+
 def test_a_run_that_is_not_explained_is_shown(tree: Tree) -> None:
     tree.edit(lambda log: log.put("submission_division", value="closed"), 0)
     text = run("check", tree.folder).stdout
