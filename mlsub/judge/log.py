@@ -120,6 +120,7 @@ class LogJudge(LogReader):
     def feed(self, piece: bytes) -> None:
         """Take the next bytes."""
         super().feed(piece)
+        self.run.system.feed(piece)
         if self._wide is not None:
             self._wide.feed(piece)
         elif len(self._head) < _HEAD:

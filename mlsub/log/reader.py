@@ -154,8 +154,8 @@ def _record(token: bytes) -> re.Pattern[bytes]:
     return re.compile(re.escape(token) + rb"(?:(\{.*\})\r?\n|.*)")
 
 
-def _holds(text: bytes, token: bytes) -> bool:
-    """Whether the token is in a text: most have few of its last letter, and a byte is found faster than a word."""
+def holds(text: bytes, token: bytes) -> bool:
+    """Return whether a text has the token: most have few of its last letter, and a byte is found faster than a word."""
     letter = token.rstrip()[-1:]
     ahead, place = token.index(letter), -1
     for _ in range(_FEW):
@@ -241,7 +241,7 @@ class RecordCutter(LineCutter):
             joined, around = b"\n".join(texts), b"".join(free)
         except TypeError:  # None is among them: a text that is not an object.
             return None
-        if b"\r" in joined or _holds(joined, self._token):
+        if b"\r" in joined or holds(joined, self._token):
             return None
         if b"\n" in around:
             steps = [1 + part.count(b"\n") if part else 1 for part in free]

@@ -14,6 +14,7 @@ from mlsub.log.event import EXPECTED_TYPES, Event, Records, Seed, read_seed
 from mlsub.log.events import Handler, Tally
 from mlsub.log.lengths import EvaluationLengths, LengthFold
 from mlsub.log.reading import Reading, ReadingFold
+from mlsub.log.system import LoggedSystem, SystemReader
 
 #: Bounds that keep a run small on hostile input; published logs stay far below them.
 MAX_EVALUATIONS = 10_000
@@ -75,7 +76,7 @@ class Run(msgspec.Struct, frozen=True, array_like=True):
     follows rules of its own, ``reading_by_samples`` what it reads of BERT where that is counted by samples. ``scale``
     has the ``number_of_nodes`` and ``accelerators_per_node`` that the official result summarizer takes: what was stated
     last when both had been. ``edges`` has the earliest and the latest time (ms) of ``run_start`` and ``run_stop``, and
-    the line of the last record.
+    the line of the last record. ``system`` is what the log says of its system outside of its records.
     """
 
     identity: dict[str, Any]
@@ -95,6 +96,7 @@ class Run(msgspec.Struct, frozen=True, array_like=True):
     lengths: EvaluationLengths = EvaluationLengths()
     scale: tuple[Any, Any] = (None, None)
     edges: dict[str, tuple[float, float, int]] = {}
+    system: LoggedSystem = LoggedSystem()
 
     @property
     def duration_ms(self) -> float | None:
@@ -116,12 +118,12 @@ class Run(msgspec.Struct, frozen=True, array_like=True):
         return bool(self.status == "success")
 
 
-_SCALE = ("number_of_nodes", "accelerators_per_node")
+SCALE = ("number_of_nodes", "accelerators_per_node")
 #: Keys that others compute with, kept whatever else a log states before them.
 _ALWAYS_KEPT = frozenset(
     (
         *(f"submission_{name}" for name in ("org", "division", "benchmark", "platform", "status")),
-        *("global_batch_size", "train_samples", "eval_samples", *_SCALE),
+        *("global_batch_size", "train_samples", "eval_samples", *SCALE),
     )
 )
 
@@ -137,6 +139,8 @@ class RunFold:
     def __init__(self, tally: Tally | None = None, reading: ReadingFold | None = None) -> None:
         self._tally = tally or Tally()
         self._reading = reading
+        #: Takes the bytes of the log, of whoever has them.
+        self.system = SystemReader()
         self.identity: dict[str, Any] = {}
         self.hyperparameters: dict[str, Any] = {}
         self.lines: dict[str, int] = {}
@@ -149,7 +153,7 @@ class RunFold:
         self.times: dict[str, float] = {}
         self.counts = {"block_start": 0, "epoch_start": 0}
         self.event_types: dict[str, tuple[str, int]] = {}
-        self.scale: dict[str, Any] = dict.fromkeys(_SCALE)
+        self.scale: dict[str, Any] = dict.fromkeys(SCALE)
         #: The interval the official score uses (ms): the last of each up to where both are known.
         self.run_start: float | None = None
         self.run_stop: float | None = None
@@ -247,8 +251,9 @@ class RunFold:
             reading=usual,
             reading_by_samples=by_samples,
             lengths=self._lengths.finish(),
-            scale=(self.scale[_SCALE[0]], self.scale[_SCALE[1]]),
+            scale=(self.scale[SCALE[0]], self.scale[SCALE[1]]),
             edges=self._edges,
+            system=self.system.finish(),
         )
 
     def _run_edge(self, event: Event) -> None:
@@ -314,7 +319,7 @@ _HANDLERS: dict[str, Callable[[RunFold, Event], None]] = {
     **dict.fromkeys(EXPECTED_TYPES, RunFold._type),
     **dict.fromkeys(("submission_benchmark", "global_batch_size", "train_samples"), RunFold._named_state),
     **dict.fromkeys(("eval_samples", "cache_clear"), RunFold._typed_state),
-    **dict.fromkeys(_SCALE, RunFold._scale_state),
+    **dict.fromkeys(SCALE, RunFold._scale_state),
     **dict.fromkeys(("run_start", "run_stop"), RunFold._run_edge),
     **dict.fromkeys(("init_start", "init_stop"), RunFold._time),
     **dict.fromkeys(("eval_accuracy", "eval_error"), RunFold._evaluation),

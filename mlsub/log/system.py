@@ -1,0 +1,78 @@
+"""What a log says of its system outside of its records: the one reader of ``:::SYSJSON``."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+
+from mlsub.log.reader import TOKEN, holds
+
+#: So many bytes of a log are looked through; of all published ones the system is in the first 25 KiB.
+_MOST = 1 << 18
+#: The longest description that is read, in bytes; real ones have 2 KiB.
+_LONGEST, _LONGEST_VALUE = 1 << 16, 200
+#: Descriptions that are tried: a shell that shows its commands has each twice.
+_TRIES = 4
+#: With and without what is frequent in a log, see :func:`mlsub.log.reader.holds`.
+_TOKEN, _RARE = b":::SYSJSON ", b":::SYSJ"
+#: What is between the number of the process that logged a record and the record, as launchers write it.
+_BEHIND_RANK, _LONGEST_RANK = b": " + TOKEN, 9
+#: The fields that are kept, as a system description names them.
+FIELDS = ("number_of_nodes", "accelerators_per_node")
+_decoder = json.JSONDecoder()
+
+
+class LoggedSystem(msgspec.Struct, frozen=True, array_like=True):
+    """What a log says of its system: some fields of the first ``:::SYSJSON`` that can be read, and its line.
+
+    ``ranks`` is the number of processes that log records, where all from 0 on have their number before one; else 0.
+    """
+
+    line: int | None = None
+    fields: dict[str, str] = {}
+    ranks: int = 0
+
+
+class SystemReader:
+    """Takes the first bytes of a log, in pieces of any size; :meth:`finish` gives what they say."""
+
+    def __init__(self) -> None:
+        self._head = bytearray()
+
+    def feed(self, piece: bytes) -> None:
+        """Take the next bytes."""
+        if len(self._head) < _MOST:
+            self._head += piece[: _MOST - len(self._head)]
+
+    def finish(self) -> LoggedSystem:
+        """Return what was said."""
+        head = bytes(self._head)
+        processes = _processes(head) if head.startswith(b": ", max(head.rfind(TOKEN) - 2, 0)) else 0
+        at = -1 if holds(head, _RARE) else len(head)
+        for _ in range(_TRIES):
+            if (at := head.find(_TOKEN, at + 1)) < 0:
+                break
+            fields = _fields(head[at + len(_TOKEN) : at + _LONGEST].decode("latin-1"))
+            if fields is not None:
+                return LoggedSystem(head.count(b"\n", 0, at) + 1, fields, processes)
+        return LoggedSystem(ranks=processes)
+
+
+def _processes(head: bytes) -> int:
+    """How many processes log records, where each from 0 on has its number before one; else 0."""
+    before = (part[-_LONGEST_RANK:].replace(b"\r", b"\n") for part in head.split(_BEHIND_RANK)[:-1])
+    ranks = {int(rank) for text in before if (rank := text.rpartition(b"\n")[2].strip(b" ")).isdigit()}
+    return len(ranks) if ranks and max(ranks) == len(ranks) - 1 else 0
+
+
+def _fields(text: str) -> dict[str, str] | None:
+    """The fields of a description that text begins with, whatever follows it; None where there is none."""
+    try:
+        content: Any = _decoder.raw_decode(text)[0]
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(content, dict):
+        return None
+    return {name: str(content[name])[:_LONGEST_VALUE] for name in FIELDS if isinstance(content.get(name), int | str)}
