@@ -103,7 +103,10 @@ def convergence_of(
         findings += words.by_train_samples(entry, rcp, flags.train_samples or option)
     if flags.rcp_bypass is not None:
         findings.append(words.bypass(entry, rcp, flags.rcp_bypass))
-    return Convergence(rcp, tuple(findings))
+    other = next(
+        (log.benchmark for log in entry.logs if log.benchmark not in (None, entry.benchmark, needs.name)), None
+    )
+    return Convergence(msgspec.structs.replace(rcp, logs_benchmark=other), tuple(findings))
 
 
 def _not_required(

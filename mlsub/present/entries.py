@@ -315,12 +315,13 @@ def read_off(round_from: str) -> str:
 
 
 def rcp_words(rcp: RcpResult) -> str:
-    """The verdict of the convergence test, by which count of BERT it is, and whether the counts can be compared."""
+    """The verdict of the convergence test, by which count of BERT it is, and what of the logs does not fit."""
     if rcp.verdict == "not-required":
         return "-"
     by = " by train_samples" if rcp.counted == "train_samples" else ""
     units = ", not comparable" if rcp.logs_unit is not None else ""
-    return f"{rcp.verdict}{by}{units}{'*' if rcp.otherwise is not None else ''}"
+    logs = ", other logs" if rcp.logs_benchmark is not None else ""
+    return f"{rcp.verdict}{by}{units}{logs}{'*' if rcp.otherwise is not None else ''}"
 
 
 def notes_on_rcp(entries: Iterable[EntryResult]) -> Iterator[Text]:
@@ -335,6 +336,8 @@ def notes_on_rcp(entries: Iterable[EntryResult]) -> Iterator[Text]:
             names.setdefault(rcp.incomparable, {})[name] = None
     for why, benchmarks in names.items():
         yield Text(f"{', '.join(benchmarks)}: {why}")
+    for name, logs in dict.fromkeys((name, rcp.logs_benchmark) for name, rcp in tested if rcp.logs_benchmark):
+        yield Text(f"{name}, other logs: they name {logs[:20]}, so that their RCP verdict says nothing of {name}")
 
 
 def partly_checked(reports: Sequence[Report]) -> str | None:

@@ -79,6 +79,7 @@ class RcpResult(msgspec.Struct, frozen=True, kw_only=True):
     ``points`` are the convergence points of the runs in the order of their files, None for a run that did not converge.
     Where the logs count something else than the reference, ``logs_unit`` says what: then ``points`` are in that, and
     there is no ``mean``, as it cannot be compared; the verdict is that of the official tool, which compares it.
+    ``logs_benchmark`` is what logs name in place of the entry's benchmark, of which the verdict then says nothing.
     ``minimum`` is the least mean that is accepted; ``scaling`` the factor by which the result's time is normalised.
     ``also`` is BERT's answer by the other way of counting (``epoch_num`` or ``train_samples``). ``reference_points``
     says which points count: those merged when the results were ``published``, those at the ``deadline``, the
@@ -92,6 +93,7 @@ class RcpResult(msgspec.Struct, frozen=True, kw_only=True):
     logs_unit: Annotated[
         str | None, Says("What the logs count, where that is not unit.", enum=["epochs", "samples", None])
     ] = None
+    logs_benchmark: Annotated[str | None, Says("The benchmark that logs name, where that is not the entry's.")] = None
     batch_size: int | float | None = None
     mean: Annotated[float | None, Says("Olympic mean of the points; null where logs_unit is not.")] = None
     reference_mean: float | None = None

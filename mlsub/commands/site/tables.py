@@ -42,6 +42,7 @@ def rcp_cell(rcp: RcpResult) -> Cell:
         return Cell("–")
     notes = [f"{rcp.otherwise} if counted by {rcp.also.counted}"] if rcp.also is not None and rcp.otherwise else []
     notes += [rcp.incomparable] if rcp.incomparable is not None else []
+    notes += [f"the logs name {rcp.logs_benchmark}"] if rcp.logs_benchmark is not None else []
     return Cell(rcp_words(rcp), badge=_BADGES.get(rcp.verdict), note="; ".join(notes) or None)
 
 
