@@ -17,11 +17,12 @@ from mlsub.io.errors import reason_of
 from mlsub.io.look import status_of
 from mlsub.io.show import several, show
 from mlsub.judge.dates import audit_dates
-from mlsub.judge.keys import audit_keys
+from mlsub.judge.keys import audit_keys, hyperparameter_keys
 from mlsub.judge.scoring import audit_scales, energy_of, judge_score, power_of
 from mlsub.log.event import Seed
 from mlsub.log.run import MAX_SEEDS
 from mlsub.review.cross import audit_entry, audit_samples, audit_seeds, digest_of
+from mlsub.review.entry import audit_runs
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding, reviewed
 from mlsub.rules.load import Benchmark
@@ -70,6 +71,8 @@ def judge_entry(
     convergence = convergence_of(entry, needs, round_, flags, options)
     score, about_score, differs = judge_score(entry, needs, round_, convergence.result)
     energy, uncounted = energy_of(entry, needs, power, score)
+    crossed = reviewed("cross", entry.path, lambda: audit_entry(entry))
+    said = {found.rule for found in (*crossed, *convergence.findings) if found.severity is not Severity.NOTE}
     findings = [
         *_files(entry, needs, round_),
         *_compliance(entry, needs, round_, dropped),
@@ -78,7 +81,10 @@ def judge_entry(
         *_scaling_place(entry, convergence.result, round_),
         *about_score,
         *audit_scales(entry),
-        *reviewed("cross", entry.path, lambda: audit_entry(entry)),
+        *crossed,
+        *reviewed(
+            "cross.runs-differ", entry.path, lambda: audit_runs(entry, hyperparameter_keys(round_, needs.name), said)
+        ),
         *reviewed("cross.round", entry.path, lambda: audit_dates(entry, round_, needs.name)),
         *reviewed("run.misspelt-key", entry.path, lambda: audit_keys(entry.logs, round_, needs.name)),
         *reviewed("entry.samples-count", entry.path, lambda: audit_samples(entry, convergence.result)),
@@ -194,6 +200,7 @@ def _without_follow_ups(entry: Entry, findings: list[Finding], *, rejected: bool
     unread = {f.path for f in findings if f.rejects} & {log.path for log in entry.logs if log.undecodable}
     void = {
         "cross.benchmark": several,
+        "cross.runs-differ": several,
         "entry.forgiven-runs": rejected and (several or bool(unread)),
         "rcp.mixed-batch-sizes": any(f.rule == "cross.benchmark" for f in findings),
     }

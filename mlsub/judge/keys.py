@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
@@ -10,10 +11,12 @@ from itertools import islice
 
 from msgspec.structs import replace
 
+from mlsub.convergence.reference import hyperparameters_of, reference_file
 from mlsub.divisions import DIVISIONS
 from mlsub.findings import Finding, Severity
+from mlsub.io.errors import MlsubError
 from mlsub.io.show import show
-from mlsub.log.event import before_run
+from mlsub.log.event import before_run, step_of
 from mlsub.log.run import Run
 from mlsub.review.cadence import is_closed
 from mlsub.rounds import Round
@@ -91,6 +94,16 @@ def _unknown(run: Run, known: Collection[str]) -> dict[str, int]:
 def known_keys(round_: Round, benchmark: str) -> frozenset[str]:
     """The keys that the rules of a benchmark name: what one division demands is a key in the other one too."""
     return ELSEWHERE.union(rule.key for name in DIVISIONS for rule, _ in rules_of(round_, name, benchmark))
+
+
+def hyperparameter_keys(round_: Round, benchmark: str) -> frozenset[str]:
+    """The hyperparameters that the rules of a benchmark name, or the reference points that are there."""
+    file = reference_file(round_.usage, round_.ruleset, benchmark)
+    try:
+        stated = hyperparameters_of(file, math.inf)[1] if file is not None else {}
+    except MlsubError:
+        stated = {}
+    return frozenset(key for key in known_keys(round_, benchmark).union(stated) if step_of(key) == "hyperparameters")
 
 
 def rules_of(round_: Round, division: str, benchmark: str) -> Iterator[tuple[KeyRule, bool]]:

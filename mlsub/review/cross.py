@@ -162,18 +162,18 @@ def text_of(value: Any, limit: int) -> bytes:
 def _organisation(entry: Entry, logged: str) -> tuple[str, ...] | None:
     submitter = entry.description.text("submitter") if entry.description else ""
     # Where these differ they have a finding of their own.
-    if _another(submitter, entry.organisation) and _same_organisation(logged, submitter):
+    if _another(submitter, entry.organisation) and same_organisation(logged, submitter):
         return None
     if _another(submitter, entry.organisation):
         submitter = ""
     for name, where in ((submitter, "the system description's submitter"), (entry.organisation, "the folder")):
-        if name and not _same_organisation(logged, name):
+        if name and not same_organisation(logged, name):
             return "cross.org", name, f"submission_org is not {where}"
     return None
 
 
-def _same_organisation(one: str, other: str) -> bool:
-    """Whether two names may be one organisation: one contains the other, or all its words."""
+def same_organisation(one: str, other: str) -> bool:
+    """Return whether two names may be one organisation: one contains the other, or all its words."""
     if akin(one, other) or organisation(one) == organisation(other):
         return True
     words, others = (set(re.findall(r"[a-z0-9]+", name.lower())) for name in (one, other))
@@ -186,7 +186,7 @@ def _another(submitter: str, folder: str) -> bool:
         return False
     one, other = (re.sub(r"[^a-z0-9]", "", name[:200].lower()) for name in (submitter, folder))
     numbered = one != other and one.startswith(other) and one.removeprefix(other).isdigit()
-    return numbered or not _same_organisation(submitter, folder)
+    return numbered or not same_organisation(submitter, folder)
 
 
 def audit_submitters(entries: Sequence[Entry]) -> Iterator[Finding]:

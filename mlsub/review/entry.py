@@ -1,0 +1,183 @@
+"""Audit of one entry: whether its runs are of one system with the same settings, and of the size it states."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator
+from difflib import SequenceMatcher
+from math import prod
+from typing import Any
+
+from mlsub.divisions import CLOSED, division_of
+from mlsub.findings import Finding, Severity
+from mlsub.io.show import plural, readable, several, show
+from mlsub.log.run import SCALE
+from mlsub.review.cross import same_organisation
+from mlsub.review.disclosure import KEYS, show_value
+from mlsub.rules.catalogue import finding
+from mlsub.submission.model import Entry, LogReport
+from mlsub.systems.fields import count, is_placeholder
+from mlsub.systems.names import named_in
+
+#: Bounds for a hostile entry: values of a key that are told apart, their length, and how much is named.
+_MOST_VALUES, _LONGEST, _MOST_NAMED = 16, 200, 5
+#: Words of two platforms as alike as this are one word in two spellings.
+_ALIKE = 0.8
+#: What may differ from run to run: sizes of data as each run saw them, what a disclosure has, and what is measured.
+_MAY_DIFFER = {
+    *({*KEYS.values()} - {KEYS["batch_size"], KEYS["accumulation"]}),
+    *("seed", "train_samples", "eval_samples", *SCALE),
+    "actual_selfplay_games_per_generation",
+}
+#: The findings that speak of several batch sizes.
+_BATCH_SIZE, _SIZES_SAID = {"global_batch_size"}, {"rcp.batch-size", "rcp.mixed-batch-sizes"}
+#: How many of what a platform begins with: ``4x``, ``8x8x``.
+_COUNTS = re.compile(r"(\d{1,6}) ?[x×] ?(?:(\d{1,6}) ?[x×] ?)?(?=[a-z_])", re.IGNORECASE)
+
+
+def audit_runs(entry: Entry, keys: Collection[str], said: Collection[str]) -> Iterator[Finding]:
+    """Yield what the runs of an entry state differently, and logs of a system of another size than the entry's.
+
+    Args:
+        entry: with its logs.
+        keys: the hyperparameters that the rules or the reference name.
+        said: the rules of errors and warnings that the entry has already; what these speak of is not said twice.
+    """
+    differ = list(_names_differ(entry, said))
+    yield from differ
+    yield from _hyperparameters_differ(entry, {*keys} - _MAY_DIFFER - (_BATCH_SIZE if _SIZES_SAID & {*said} else set()))
+    if not differ:
+        yield from _scale_differs(entry)
+
+
+def _names_differ(entry: Entry, said: Collection[str]) -> Iterator[Finding]:
+    for key, (rule, things, same) in _NAMES.items():
+        groups = _group(entry.logs, key, same) if rule not in said else {}
+        if len(groups) > 1:
+            shown = {show(name): logs for name, logs in groups.items()}
+            message = f"The runs of an entry name different {things}"
+            yield _differing("cross.runs-differ", {key: shown}, message, actual=_in_words(shown))
+
+
+def _differing(
+    rule: str, odd: dict[str, dict[str, list[LogReport]]], message: str | None = None, **parts: Any
+) -> Finding:
+    """The finding on keys whose values differ between groups of logs, at the first of the fewest."""
+    key, groups = next(iter(odd.items()))
+    few = min(groups.values(), key=len)[0]
+    return finding(rule, few.path, message, line=few.run.lines.get(key), **parts)
+
+
+def _group(logs: Iterable[LogReport], key: str, same: Callable[[str, str], bool]) -> dict[str, list[LogReport]]:
+    """The logs by what they name, the first spelling of each; placeholders only where nothing else is named."""
+    named: dict[str, list[LogReport]] = {}
+    for log in logs:
+        value = log.run.identity.get(key)
+        if isinstance(value, str) and value:
+            named.setdefault(readable(value[:_LONGEST]), []).append(log)
+    filled = [name for name in named if not is_placeholder(name)] or list(named)
+    groups: dict[str, list[LogReport]] = {}
+    for name in filled[:_MOST_VALUES]:
+        first = next((one for one in groups if same(one, name)), name)
+        groups.setdefault(first, []).extend(named[name])
+    return groups
+
+
+def _in_words(groups: dict[str, list[LogReport]]) -> str:
+    """Which runs state what: the fewest first by their names, then what all others state."""
+    *few, (most, many) = sorted(groups.items(), key=lambda group: len(group[1]))
+    odd = [f"{value} in {several([log.name for log in logs], _MOST_NAMED)}" for value, logs in few]
+    return f"{'; '.join(odd[:_MOST_NAMED])}; {most} in {plural(len(many), 'run')}"
+
+
+def same_platform(one: str, other: str) -> bool:
+    """Return whether two platforms differ in spelling at most; a number or an accelerator is never a spelling."""
+    first, second = (re.sub(r"^1 ?[x×] ?", "", name.lower().strip()) for name in (one, other))
+    if re.sub(r"[\W_]", "", first) == re.sub(r"[\W_]", "", second):
+        return True
+    if (named := named_in(first)) and (others := named_in(second)) and named != others:
+        return False
+    words, beside = (re.findall(r"[^\W_]+", name) for name in (first, second))
+    return len(words) == len(beside) and all(map(_same_word, words, beside))
+
+
+def _same_word(one: str, other: str) -> bool:
+    plain = one.isalpha() and other.isalpha()
+    return one == other or (plain and SequenceMatcher(None, one, other).ratio() >= _ALIKE)
+
+
+#: What every run of an entry names: the rule on one that does not fit the entry, the plural, and what is the same.
+_NAMES: dict[str, tuple[str, str, Callable[[str, str], bool]]] = {
+    "submission_platform": ("cross.platform", "platforms", same_platform),
+    "submission_benchmark": ("cross.benchmark", "benchmarks", str.__eq__),
+    "submission_division": (
+        "cross.division",
+        "divisions",
+        lambda one, other: (division_of(one) or one) == (division_of(other) or other),
+    ),
+    "submission_org": ("cross.org", "organisations", same_organisation),
+}
+
+
+def _hyperparameters_differ(entry: Entry, keys: Collection[str]) -> Iterator[Finding]:
+    """Yield hyperparameters that differ between runs of one benchmark, all in one finding; a warning but in Closed."""
+    odd: dict[str, dict[str, list[LogReport]]] = {}
+    for key in sorted(keys) if len({log.benchmark for log in entry.logs}) == 1 else ():
+        groups: dict[str, list[LogReport]] = {}
+        for log in entry.logs:
+            if key in log.run.hyperparameters:
+                groups.setdefault(show_value(log.run.hyperparameters[key]), []).append(log)
+        if len(groups) > 1:
+            odd[key] = groups
+    if odd:
+        actual = several([f"{name}: {_in_words(groups)}" for name, groups in odd.items()], _MOST_NAMED)
+        severity = None if division_of(entry.division) == CLOSED else Severity.WARNING
+        yield _differing("entry.hyperparameters-differ", odd, actual=actual, severity=severity)
+
+
+def _scale_differs(entry: Entry) -> Iterator[Finding]:
+    """Yield logs that state another number of nodes or accelerators than the description of their system.
+
+    A log contradicts it where nothing that it states agrees: one source alone may mean something else by a number. What
+    is one node by default, where nobody tells it, counts only where two sources say so, and is a warning.
+    """
+    content = (entry.description.content if entry.description else None) or {}
+    nodes, each = (count(content.get(name)) for name in ("number_of_nodes", "accelerators_per_node"))
+    if nodes is None or each is None or entry.scaling_type == "weak":
+        return
+    for log in entry.logs:
+        stated = list(_stated(log, nodes, each))
+        odd = [words for words, fits, _ in stated if not fits]
+        by_default = all(default for *_, default in stated)
+        if odd and len(odd) == len(stated) and (len(odd) > 1 or not by_default):
+            yield finding(
+                "cross.scale",
+                log.path,
+                line=log.run.lines.get("submission_platform"),
+                expected=f"{plural(nodes, 'node')} of {plural(each, 'accelerator')}, as the system description says",
+                actual=", ".join(odd),
+                severity=Severity.WARNING if by_default else None,
+            )
+
+
+def _stated(log: LogReport, nodes: int, each: int) -> Iterator[tuple[str, bool, bool]]:
+    """Yield what a log states of its size in words, whether it fits, and whether it may be a default: one node."""
+    total = nodes * each
+    platform = log.run.identity.get("submission_platform")
+    if isinstance(platform, str) and (counts := _COUNTS.match(platform[:_LONGEST])):
+        numbers = [int(number) for number in counts.groups() if number]
+        # The template of a platform has the nodes before it; beside a name, it may be accelerators that are counted.
+        fitting = {nodes} if is_placeholder(platform) else {nodes, each, total}
+        fits = numbers[0] in fitting or (len(numbers) > 1 and prod(numbers) == total)
+        yield f"submission_platform {show(platform, 60)}", fits, numbers == [1]
+    system, run = log.run.system, log.run
+    for words, one in ((":::SYSJSON", system.fields), ("the log", dict(zip(SCALE, run.scale, strict=True)))):
+        of_nodes, of_each = (count(one.get(name)) for name in SCALE)
+        if of_nodes:
+            fits = of_nodes == nodes and of_each in (None, 0, each)
+            fits = fits or (bool(of_each) and of_nodes * (of_each or 0) == total)
+            accelerators = f" of {plural(of_each, 'accelerator')}" if of_each else ""
+            yield f"{words} {plural(of_nodes, 'node')}{accelerators}", fits, of_nodes == 1 and words == ":::SYSJSON"
+    # Fewer processes than accelerators may log; more of them than there are, in whole nodes, are of a larger system.
+    if system.ranks > 1 and (system.ranks == total or (each and system.ranks > total and not system.ranks % each)):
+        yield f"records of {system.ranks} processes", system.ranks == total, False
