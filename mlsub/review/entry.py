@@ -120,9 +120,15 @@ _NAMES: dict[str, tuple[str, str, Callable[[str, str], bool]]] = {
 
 
 def _hyperparameters_differ(entry: Entry, keys: Collection[str]) -> Iterator[Finding]:
-    """Yield hyperparameters that differ between runs of one benchmark, all in one finding; a warning but in Closed."""
+    """Yield hyperparameters that differ between runs of one benchmark, all in one finding; a warning but in Closed.
+
+    A value that the rules do not allow has a finding of its own.
+    """
+    refused = {
+        found.rule.split(".")[1] for log in entry.logs for found in log.findings if found.rule.startswith("key.")
+    }
     odd: dict[str, dict[str, list[LogReport]]] = {}
-    for key in sorted(keys) if len({log.benchmark for log in entry.logs}) == 1 else ():
+    for key in sorted({*keys} - refused) if len({log.benchmark for log in entry.logs}) == 1 else ():
         groups: dict[str, list[LogReport]] = {}
         for log in entry.logs:
             if key in log.run.hyperparameters:

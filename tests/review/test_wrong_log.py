@@ -199,6 +199,12 @@ def test_hyperparameters_are_the_same_in_all_runs(
     )
 
 
+def test_a_value_that_the_rules_refuse_is_one_finding(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    tree.edit(lambda log: log.put("gradient_accumulation_steps", value=0), 2)
+    assert check(tree.folder).rules() == {"key.gradient_accumulation_steps.value", "entry.forgiven-runs"}
+
+
 def test_several_batch_sizes_are_one_finding(tmp_path: Path) -> None:
     tree = make_tree(tmp_path)
     tree.edit(lambda log: log.put("global_batch_size", value=4096), 2)
