@@ -40,6 +40,8 @@ class SystemReader:
 
     def __init__(self) -> None:
         self._head = bytearray()
+        #: What was found, and in how many bytes: a run is asked for several times.
+        self._found: tuple[int, LoggedSystem] = (0, LoggedSystem())
 
     def feed(self, piece: bytes) -> None:
         """Take the next bytes."""
@@ -47,17 +49,22 @@ class SystemReader:
             self._head += piece[: _MOST - len(self._head)]
 
     def finish(self) -> LoggedSystem:
-        """Return what was said."""
-        head = bytes(self._head)
-        processes = _processes(head) if head.startswith(b": ", max(head.rfind(TOKEN) - 2, 0)) else 0
-        at = -1 if holds(head, _RARE) else len(head)
-        for _ in range(_TRIES):
-            if (at := head.find(_TOKEN, at + 1)) < 0:
-                break
-            fields = _fields(head[at + len(_TOKEN) : at + _LONGEST].decode("latin-1"))
-            if fields is not None:
-                return LoggedSystem(head.count(b"\n", 0, at) + 1, fields, processes)
-        return LoggedSystem(ranks=processes)
+        """Return what was said so far."""
+        if self._found[0] != len(self._head):
+            self._found = (len(self._head), _read_system(bytes(self._head)))
+        return self._found[1]
+
+
+def _read_system(head: bytes) -> LoggedSystem:
+    processes = _processes(head) if head.startswith(b": ", max(head.rfind(TOKEN) - 2, 0)) else 0
+    at = -1 if holds(head, _RARE) else len(head)
+    for _ in range(_TRIES):
+        if (at := head.find(_TOKEN, at + 1)) < 0:
+            break
+        fields = _fields(head[at + len(_TOKEN) : at + _LONGEST].decode("latin-1"))
+        if fields is not None:
+            return LoggedSystem(head.count(b"\n", 0, at) + 1, fields, processes)
+    return LoggedSystem(ranks=processes)
 
 
 def _processes(head: bytes) -> int:

@@ -129,10 +129,10 @@ def _hyperparameters_differ(entry: Entry, keys: Collection[str]) -> Iterator[Fin
     }
     odd: dict[str, dict[str, list[LogReport]]] = {}
     for key in sorted({*keys} - refused) if len({log.benchmark for log in entry.logs}) == 1 else ():
+        stated = [(log, log.run.hyperparameters[key]) for log in entry.logs if key in log.run.hyperparameters]
         groups: dict[str, list[LogReport]] = {}
-        for log in entry.logs:
-            if key in log.run.hyperparameters:
-                groups.setdefault(show_value(log.run.hyperparameters[key]), []).append(log)
+        for log, value in stated if any(value != stated[0][1] for _, value in stated) else ():
+            groups.setdefault(show_value(value), []).append(log)
         if len(groups) > 1:
             odd[key] = groups
     if odd:
