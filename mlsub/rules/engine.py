@@ -70,14 +70,14 @@ def plan_for(
         )
     keys = every[: len(rules.rules)]
     notes = _notes(every)
-    watched: dict[str, tuple[CompiledKey, ...]] = dict.fromkeys(notes, ())
+    watched: dict[str, list[CompiledKey]] = {key: [] for key in notes}
     for compiled in every:
-        watched[compiled.rule.key] = (*watched.get(compiled.rule.key, ()), compiled)
+        watched.setdefault(compiled.rule.key, []).append(compiled)
     return Plan(
         keys=keys,
         every=every,
         alternatives=rules.alternatives,
-        watched=watched,
+        watched={key: tuple(rules) for key, rules in watched.items()},
         notes=notes,
         due=frozenset(compiled.rule.key for compiled in every if compiled.rule.occurs.is_required),
         required=frozenset(compiled.rule.key for compiled in keys if compiled.rule.occurs.least),
@@ -90,14 +90,14 @@ def _notes(keys: Sequence[CompiledKey]) -> dict[str, Note]:
     rules, aspects = [compiled.rule for compiled in keys], [aspect for one in keys for aspect in one.aspects]
     stated = {name for aspect in aspects for name in aspect.named()}
     starts = {compiled.rule.within.of for compiled in keys if compiled.rule.within and not compiled.where}
-    choices: dict[str, frozenset[str]] = {}
+    choices: dict[str, set[str]] = {}
     for key, value in filter(None, (compiled.where or compiled.rule.occurs.once_where for compiled in keys)):
-        choices[key] = choices.get(key, frozenset()) | {value}
+        choices.setdefault(key, set()).add(value)
     kept = {name for aspect in aspects for name in aspect.looked_back_on()}
     kept.update(stated, choices, (rule.gathers.key for rule in rules if rule.gathers))
     nested = any(rule.nested for rule in rules)
     return {
-        key: Note(key in starts, choices.get(key, frozenset()), key in stated, nested and key == "run_start")
+        key: Note(key in starts, frozenset(choices.get(key, ())), key in stated, nested and key == "run_start")
         for key in kept
     }
 

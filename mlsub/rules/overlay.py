@@ -17,6 +17,8 @@ from mlsub.rules.problems import SECTIONS, Changes, check_changes, schema
 
 #: Of a benchmark: its folder, and the files of its code, are called so.
 _LONGEST_NAME = 100
+#: Rounds that a file adds, and benchmarks of one of them; the rules are put together for each benchmark of each round.
+MAX_ROUNDS, MAX_BENCHMARKS = 20, 100
 
 
 def check_overlay(path: Path) -> str:
@@ -85,6 +87,9 @@ def overlay_schema() -> dict[str, Any]:
     """The JSON Schema of an overlay file, on top of that of the rule files."""
     own = json.loads(Path(__file__).with_name("overlay.json").read_text("utf-8"))
     own["properties"]["usage"]["enum"] = list(usages())
+    rounds = own["properties"]["rounds"]
+    rounds["maxProperties"] = MAX_ROUNDS
+    rounds["additionalProperties"]["properties"]["benchmarks"]["maxItems"] = MAX_BENCHMARKS
     return {**schema(), **own}
 
 

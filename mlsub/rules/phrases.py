@@ -60,20 +60,32 @@ def findings_of(
 
 
 def excused(keys: Sequence[KeyOutcome], missed: frozenset[str]) -> list[frozenset[str]]:
-    """For each outcome the keys that are at fault themselves: what is computed from them is wrong for that alone.
+    """For each outcome the keys that it asks about and that are at fault themselves, which excuse what follows.
 
     A key that fails only by what others state is at fault in turn. Of keys that fail by each other the first is
     reported, so that no chain of excuses leaves a log without a finding.
     """
-    faulty = missed.union(out.rule.key for out in keys if out.count and _is_faulty(out))
-    excuses: dict[int, frozenset[str]] = {}
+    faulty = set(missed).union(out.rule.key for out in keys if out.count and _is_faulty(out))
     waiting = [index for index, out in enumerate(keys) if out.failures and out.rule.key not in faulty and _needs(out)]
-    while waiting:
-        following = [index for index in waiting if faulty.intersection(_needs(keys[index]))] or waiting[:1]
-        excuses.update(dict.fromkeys(following, faulty))
-        faulty = faulty.union(keys[index].rule.key for index in following)
-        waiting = [index for index in waiting if index not in excuses]
-    return [excuses.get(index, faulty - {out.rule.key}) for index, out in enumerate(keys)]
+    waiting_for: dict[str, list[int]] = {}
+    for index in waiting:
+        for name in _needs(keys[index]):
+            waiting_for.setdefault(name, []).append(index)
+    excuses: dict[int, frozenset[str]] = {}
+    in_order, new = iter(waiting), faulty
+    while len(excuses) < len(waiting):
+        following = [index for name in new for index in waiting_for.get(name, ()) if index not in excuses]
+        following = following or [next(index for index in in_order if index not in excuses)]
+        excuses.update((index, _asked(keys[index]) & faulty) for index in following)
+        new = {keys[index].rule.key for index in following} - faulty
+        faulty |= new
+    return [excuses.get(index, (_asked(out) & faulty) - {out.rule.key}) for index, out in enumerate(keys)]
+
+
+def _asked(out: KeyOutcome) -> frozenset[str]:
+    """The keys that can excuse what is wrong with a key: those whose values its rule is about."""
+    named = {name for aspect in out.compiled.aspects for name in (*aspect.named(), *aspect.looked_back_on())}
+    return frozenset(named.union(*(failure.needs for failure in out.failures.values())))
 
 
 def _is_faulty(out: KeyOutcome) -> bool:

@@ -22,6 +22,8 @@ from mlsub.rules.model import parse_rule
 
 #: The parts of what a round changes that hold demands, by the logs that they bind.
 SECTIONS = ("both", *DIVISIONS)
+#: Demands of one file; the rules of a benchmark are some sixty.
+MAX_RULES = 10_000
 Step = str | int
 #: What rounds change, as a rule file has it: by round, section and key.
 Changes = dict[str, Any]
@@ -61,6 +63,9 @@ def check_changes(tree: Tree, tables: Iterable[tuple[tuple[Step, ...], Changes]]
             if name not in rounds:
                 tree.report(f"unknown round{meant(name, rounds)}", *place, name)
     demands = [found for place, table in tables for found in _demands(place, table)]
+    if len(demands) > MAX_RULES:
+        tree.report(f"more than {MAX_RULES:,} rules", *demands[MAX_RULES][0])
+        tree.raise_problems()
     for path, content in demands:
         for where, written, text in formulas_in(content, path):
             try:

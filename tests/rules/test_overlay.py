@@ -7,10 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from mlsub.divisions import CLOSED
+from mlsub.findings import Kind
 from mlsub.io.problems import FileProblemsError
+from mlsub.log.event import Event
 from mlsub.rounds import get_round
+from mlsub.rules.engine import Judge, Outcome, plan_for
 from mlsub.rules.load import benchmark, rules_for
 from mlsub.rules.overlay import check_overlay
+from mlsub.rules.phrases import excused, findings_of
+from tests.counted import growth
 from tools.oracle.generate import Combination
 from tools.oracle.log import generated
 from tools.support.make_tree import make_description, make_tree
@@ -161,3 +167,43 @@ def test_house_rules_are_shown_with_their_source() -> None:
     assert "House rules of ACME" in shown
     assert "acme_second" in shown
     assert "acme_second" not in run("rules", "show", "resnet", "--round", "1.1").stdout
+
+
+#: Rules of as many keys, and whether a log has records of them: what each key must be is said by the one after it.
+MANY = {
+    "keys that are missing": ("{{occurs: at_least_one}}", False),
+    "keys that need the key after them": ("{{occurs: at_least_one, above: '=k{next}'}}", True),
+    "keys that need each other": ("{{above: '=k{other}'}}", True),
+    "variants of one key": ("", True),
+}
+
+
+def _judged(folder: Path, what: str, count: int) -> Outcome:
+    """What the rules of a file with so many keys say of a log that breaks them all."""
+    demand, logged = MANY[what]
+    (file := folder / f"{count}.yaml").write_text(
+        "title: x\ncommon:\n  '1.0':\n    both:\n"
+        + "".join(f"      k{at}: {demand.format(next=at + 1, other=at ^ 1)}\n" for at in range(count))
+        if demand
+        else "title: x\nbenchmarks:\n  resnet:\n    '1.0':\n      both:\n        variants:\n          opt_name:\n"
+        + "".join(f"            o{at}: {{a: {{above: {at}}}}}\n" for at in range(count))
+    )
+    judge = Judge(plan_for("training", "1.0", CLOSED.name, "resnet", check_overlay(file), house=True))
+    for at in range(count if logged else 0):
+        for key, value in ((f"k{at}", -(at & -2)),) if demand else (("opt_name", f"o{at}"), ("a", -1)):
+            if (handle := judge.handler(key)) is not None:
+                handle(Event(line=at, time_ms=0.0, key=key, value=value, metadata={}))
+    return judge.finish()
+
+
+@pytest.mark.parametrize("what", MANY)
+def test_the_work_and_the_memory_for_rules_of_ones_own_grow_with_their_number(what: str, tmp_path: Path) -> None:
+    outcomes = {count: _judged(tmp_path, what, count) for count in (100, 400)}
+    assert len(outcomes[400].keys) == 400
+
+    def judge(count: int) -> None:
+        assert list(findings_of(outcomes[count], "log", "x", frozenset(), cut_off=False, kind=Kind.HOUSE))
+
+    assert growth(judge, *outcomes) < 4.4
+    excuses = excused(outcomes[400].keys, outcomes[400].required.difference(outcomes[400].seen))
+    assert sum(map(len, excuses)) <= 2 * 400
