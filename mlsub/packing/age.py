@@ -29,6 +29,8 @@ PASSPHRASE_START = VERSION + b"-> scrypt "
 #: log2 of scrypt's N: what is written (256 MiB and about a second), and the most that is worked on (1 GiB).
 WORK_FACTOR = 18
 MAX_WORK_FACTOR = 20
+#: Bytes of a header up to its MAC, and its stanzas, one a recipient: pyrage takes time in the square of their number.
+MAX_HEADER, MAX_STANZAS = 64 << 10, 1_000
 _SALT_LABEL = b"age-encryption.org/v1/scrypt"
 _CHUNK = 64 * 1024
 _TAG = 16
@@ -79,6 +81,19 @@ def decrypt(source: IO[bytes], passphrase: bytes) -> Iterator[bytes]:
     if not plain and number:
         raise DamagedError("its last part is empty")
     yield plain
+
+
+def check_header(source: IO[bytes]) -> None:
+    """Look at the header for recipients, and go back to its beginning.
+
+    Raises:
+        DamagedError: it has no end, is too long, or has too many stanzas.
+    """
+    start = source.read(MAX_HEADER)
+    source.seek(0)
+    header, mac, _ = start.partition(b"\n--- ")
+    if (len(start) == MAX_HEADER and not mac) or header.count(b"\n-> ") > MAX_STANZAS:
+        raise DamagedError(f"its header has more than {MAX_HEADER >> 10} KiB or {MAX_STANZAS:,} recipients")
 
 
 def _open_header(source: IO[bytes], passphrase: bytes) -> bytes:

@@ -9,6 +9,7 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
+from io import BytesIO
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any
@@ -119,15 +120,20 @@ def _content(file: Path, secret: str | None = None) -> bytes:
 
 
 def check_key(key: Key | None) -> None:
-    """Find out beforehand what would keep a key from sealing.
+    """Find out beforehand what would keep a key from sealing, or what it seals from being opened.
 
     Raises:
-        MlsubError: a public key is none, which is named, or there is no program openssl.
+        MlsubError: a public key is none, which is named; they are too many; or there is no program openssl.
     """
     if key is not None and key.form is Form.OPENSSL:
         find_openssl()
-    for public in key.recipients if key is not None else ():
-        parse_recipient(public)
+    if key is not None and key.recipients:
+        encrypt(BytesIO(), sealed := BytesIO(), key)
+        sealed.seek(0)
+        try:
+            age.check_header(sealed)
+        except DamagedError as error:
+            raise MlsubError(f"it cannot be sealed for {len(key.recipients):,} recipients: {error}.") from error
 
 
 def encrypt(source: IO[bytes], target: IO[bytes], key: Key) -> None:
@@ -173,6 +179,7 @@ def decrypt(source: IO[bytes], target: IO[bytes], form: Form, key: Key) -> None:
 
 def _decrypt_age(source: IO[bytes], target: IO[bytes], keys: list[Any]) -> None:
     pyrage = _pyrage()
+    age.check_header(source)
     try:
         with _without_panics("it cannot be opened"):
             pyrage.decrypt_io(source, target, keys)

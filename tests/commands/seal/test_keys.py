@@ -8,12 +8,16 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import pyrage
 import pytest
 
 from mlsub.commands.seal.run import seal_tree
 from mlsub.commands.unseal.run import unseal
+from mlsub.commands.verify.run import verify_sealed
 from mlsub.io.errors import MlsubError
+from mlsub.packing.age import VERSION
 from mlsub.packing.forms import check_key, read_identities, read_passphrase, read_recipients
+from mlsub.packing.tree import RefusedError
 from tests.commands.seal.test_roundtrip import pair
 from tests.commands.seal.trees import for_keys, plant, with_keys, with_phrase
 
@@ -126,3 +130,36 @@ def test_keys_on_which_the_library_panics_are_refused_in_one_line(tmp_path: Path
     for numbers in ((b"\5", b"\3", b"\1", b"\1", b"", b""), (b"\x0f", b"\3", b"\3", b"\1", b"\0", b"\0")):
         with pytest.raises(MlsubError, match="the key file cannot be used"):
             unseal(tmp_path / "sealed", tmp_path / "out", with_keys(_private(*numbers)))
+
+
+HEADERS = {
+    "recipients": b"-> X25519 " + b"A" * 43 + b"\n" + b"A" * 43 + b"\n",
+    "the shortest stanzas": b"-> a\n\n",
+    "one stanza": b"-> a " + b"A" * 70_000 + b"\n\n",
+}
+
+
+@pytest.mark.parametrize("stanza", HEADERS.values(), ids=HEADERS)
+def test_a_long_header_is_refused_before_the_library_reads_it(
+    stanza: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(pyrage, "decrypt_io", refuse)
+    _, identity = pair()
+    file = tmp_path / "Acme.tar.gz.age"
+    file.write_bytes(VERSION + stanza * max(1_001, 70_000 // len(stanza)) + b"--- " + b"A" * 43 + b"\n" + bytes(99))
+    with pytest.raises(RefusedError) as error:
+        unseal(file, tmp_path / "out", identity)
+    assert not (tmp_path / "out").exists()
+    for found in (error.value.findings, verify_sealed(file, identity).findings):
+        assert [one.rule for one in found] == ["seal.damaged"]
+        assert "its header has more than 64 KiB or 1,000 recipients" in found[0].message
+
+
+def test_nothing_is_sealed_for_more_recipients_than_can_be_opened() -> None:
+    [public] = pair()[0].recipients
+    check_key(for_keys((public,) * 600))
+    with pytest.raises(MlsubError, match="it cannot be sealed for 700 recipients: its header has more than 64 KiB"):
+        check_key(for_keys((public,) * 700))

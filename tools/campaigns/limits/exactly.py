@@ -19,6 +19,7 @@ from mlsub.findings import Finding
 from mlsub.io.read import read_toml, read_tree
 from mlsub.log.event import Event
 from mlsub.log.rewrite import find_logs
+from mlsub.packing.age import VERSION, check_header
 from mlsub.packing.archive import check_amount, read_members
 from mlsub.packing.forms import read_identities, read_passphrase
 from mlsub.packing.names import name_problem, target_problem
@@ -28,6 +29,7 @@ from mlsub.rounds import get_round
 from mlsub.rules.engine import Gatherer
 from mlsub.rules.formula import parse
 from mlsub.rules.model import Gathers, expand
+from mlsub.rules.overlay import check_overlay
 from mlsub.score.scaled import read_scaling
 from mlsub.submission.audit import audit_layout, audit_links
 from mlsub.submission.listing import Item, ItemKind, Listing, list_tree
@@ -187,6 +189,33 @@ def _gathered(_: Path, steps: int) -> object:
     return str(gatherer.broken or "")
 
 
+def _rules(folder: Path, text: str) -> object:
+    (file := folder / "x.yaml").write_text(f"title: x\n{text}")
+    return bool(check_overlay(file))
+
+
+def _many_rules(folder: Path, count: int) -> object:
+    return _rules(folder, "common: {'1.0': {both: {" + ", ".join(f"k{n}: any" for n in range(count)) + "}}}")
+
+
+def _many_rounds(folder: Path, count: int) -> object:
+    return _rules(folder, "rounds: {" + ", ".join(f"'{n}.0': {{}}" for n in range(9, 9 + count)) + "}")
+
+
+def _many_benchmarks(folder: Path, count: int) -> object:
+    """The newest round's benchmarks, for they have rules."""
+    names = get_round("training", "6.1").benchmarks[:count]
+    return _rules(folder, f"rounds: {{'9.0': {{benchmarks: [{', '.join(names)}]}}}}")
+
+
+def _long_header(_: Path, size: int) -> None:
+    check_header(BytesIO((VERSION + b"-> a ").ljust(size - 5, b"a") + b"\n--- " + bytes(9)))
+
+
+def _many_stanzas(_: Path, count: int) -> None:
+    check_header(BytesIO(VERSION + b"-> a\n\n" * count + b"--- "))
+
+
 def _long_path(_: Path, size: int) -> object:
     return _of(audit_layout(Listing(items=(Item("a" * 100 + "/" + "b" * (size - 101)),)), {}, "training"), "longer")
 
@@ -218,6 +247,9 @@ CASES = (
     Case("rules.formula:MAX_EXPONENT", lambda _, exponent: parse(f"2 ** {exponent}").compute({}), "out of bounds"),
     Case("rules.formula:MAX_BITS", lambda _, bits: parse("a + 0").compute({"a": 1 << (bits - 1)}), "out of bounds"),
     Case("rules.engine:MAX_STEPS", _gathered, "{'step': 200000"),
+    Case("rules.problems:MAX_RULES", _many_rules, "more than 9 rules", 9),
+    Case("rules.overlay:MAX_ROUNDS", _many_rounds, "expected at most 3 keys", 3),
+    Case("rules.overlay:MAX_BENCHMARKS", _many_benchmarks, "expected at most 3 items", 3),
     Case("commands.audit.expression:MAX_LENGTH", lambda _, size: parse_claim("1".ljust(size)), "2000 are the limit"),
     Case("commands.audit.wording:MAX_DIGITS", lambda _, size: number("1" * size), "is not a number"),
     Case("submission.listing:MAX_DEPTH", _deep_tree, "folders nested more than 40 deep"),
@@ -234,6 +266,8 @@ CASES = (
     Case("packing.archive:MAX_SIZE", lambda _, size: _amount(size, packed=1 << 36), "unpacked it is more than"),
     Case("packing.archive:MAX_RATIO", lambda _, ratio: _amount((1 << 30) * ratio), "200 times as large"),
     Case("packing.archive:MAX_MEMBERS", lambda _, count: _amount(0, count - 1), "more than 500000 members"),
+    Case("packing.age:MAX_HEADER", _long_header, "more than 64 KiB"),
+    Case("packing.age:MAX_STANZAS", _many_stanzas, "1,000 recipients"),
     Case("packing.forms:MAX_PASSPHRASE", _file("p", b"", read_passphrase, b"p"), "more than 1000 bytes"),
     Case("packing.forms:_MAX_FILE", _file("k", b"", read_identities, b"#"), "too long for what it should hold"),
     Case("commands.redact.redactor:MAX_ITEMS", _replaced, "more than 3 different things", 3),
