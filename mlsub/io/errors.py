@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class MlsubError(Exception):
     """What was asked for cannot be done, for a reason outside of mlsub: a missing file, a name that does not exist.
@@ -27,3 +30,14 @@ def needs_extra(sentence: str, extra: str) -> str:
 def reason_of(error: Exception) -> str:
     """Why something failed, in the words of the system where it has any."""
     return error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+
+
+@contextmanager
+def without_panics(message: str) -> Iterator[None]:
+    """Raise MlsubError where a library in Rust meets what it took for impossible; what it raises is no Exception."""
+    try:
+        yield
+    except BaseException as error:
+        if type(error).__name__ == "PanicException":
+            raise MlsubError(message) from error
+        raise

@@ -7,7 +7,6 @@ import shutil
 import stat
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
 from enum import StrEnum
 from io import BytesIO
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import IO, Any
 
 import msgspec
 
-from mlsub.io.errors import MlsubError
+from mlsub.io.errors import MlsubError, without_panics
 from mlsub.io.look import open_regular
 from mlsub.packing import age
 from mlsub.packing.archive import Put, read_archive
@@ -181,7 +180,7 @@ def _decrypt_age(source: IO[bytes], target: IO[bytes], keys: list[Any]) -> None:
     pyrage = _pyrage()
     age.check_header(source)
     try:
-        with _without_panics("it cannot be opened"):
+        with without_panics("it cannot be opened"):
             pyrage.decrypt_io(source, target, keys)
     except pyrage.DecryptError as error:
         if "o matching keys" in str(error):
@@ -204,17 +203,6 @@ def _pyrage() -> Any:
     return pyrage
 
 
-@contextmanager
-def _without_panics(message: str) -> Iterator[None]:
-    """Raise MlsubError where the library meets what it took for impossible; what it raises then is no Exception."""
-    try:
-        yield
-    except BaseException as error:
-        if type(error).__name__ == "PanicException":
-            raise MlsubError(message) from error
-        raise
-
-
 def parse_recipient(key: str) -> Any:
     """Return a public key as the library has it.
 
@@ -227,7 +215,7 @@ def parse_recipient(key: str) -> Any:
     if key.startswith("AGE-SECRET-KEY-"):
         message = "a secret key is given as recipient. Give the public key, which begins with age1."
     try:
-        with _without_panics(message):
+        with without_panics(message):
             return kind.Recipient.from_str(key.strip())
     except pyrage.RecipientError as error:
         raise MlsubError(message) from error
@@ -242,7 +230,7 @@ def parse_identities(content: bytes) -> list[Any]:
     pyrage = _pyrage()
     message = "the key file cannot be used: expected AGE-SECRET-KEY-1... a line, or an SSH key that has no passphrase"
     try:
-        with _without_panics(message):
+        with without_panics(message):
             if content.lstrip().startswith(b"-----BEGIN"):
                 return [pyrage.ssh.Identity.from_buffer(content)]
             keys = [pyrage.x25519.Identity.from_str(line) for line in _lines(content)]

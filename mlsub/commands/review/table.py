@@ -9,21 +9,19 @@ from __future__ import annotations
 import csv
 import io
 import re
-import warnings
-import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
+from mlsub.commands.review.workbook import read_cells
 from mlsub.io.data import shipped
 from mlsub.io.errors import MlsubError, needs_extra, reason_of
 from mlsub.rounds import Round
 from mlsub.rounds.benchmarks import Held
 
-#: A round has some hundred results; the bytes of a file, those of a workbook unpacked, its rows, columns and cells.
-MAX_BYTES, MAX_UNPACKED, MAX_ROWS, MAX_COLUMNS, MAX_CELL = 16 << 20, 32 << 20, 20_000, 150, 4_000
+#: A round has some hundred results; the bytes of a file, its rows, and the columns and characters that are read.
+MAX_BYTES, MAX_ROWS, MAX_COLUMNS, MAX_CELL = 16 << 20, 20_000, 150, 4_000
 _NOTHING = frozenset(("", "-", "–", "nan", "none", "n/a", "na"))
 _ENCODINGS = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 #: What an apostrophe keeps a spreadsheet from calculating with.
@@ -127,41 +125,12 @@ def _of_text(raw: bytes, file: Path) -> Iterator[_Line]:
 def _of_workbook(raw: bytes, file: Path) -> Iterator[_Line]:
     """The rows of all sheets of a workbook with their numbers."""
     try:
-        from openpyxl import load_workbook
+        for count, (sheet, number, cells) in enumerate(read_cells(raw, str(file))):
+            if count >= MAX_ROWS:
+                raise MlsubError(f"{file} has more than {MAX_ROWS:,} rows.")
+            yield sheet, number, cells[:MAX_COLUMNS]
     except ImportError as error:
-        raise MlsubError(needs_extra(f"{file} needs openpyxl.", "tables")) from error
-    try:
-        _refuse_bombs(raw, file)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            book: Any = load_workbook(io.BytesIO(raw), read_only=True, data_only=True)
-            left = MAX_ROWS
-            for sheet in book.worksheets:
-                rows = sheet.iter_rows(max_row=left + 1, max_col=MAX_COLUMNS, values_only=True)
-                for number, cells in enumerate(rows, start=1):
-                    yield str(sheet.title), number, ["" if cell is None else str(cell) for cell in cells]
-                    left -= 1
-                if left <= 0:
-                    raise MlsubError(f"{file} has more than {MAX_ROWS:,} rows.")
-    except MlsubError:
-        raise
-    except Exception as error:
-        # The library raises what it likes for a file that is no workbook.
-        raise MlsubError(f"{file} is not a workbook that can be read: {type(error).__name__}.") from error
-
-
-def _refuse_bombs(raw: bytes, file: Path) -> None:
-    """End here with a workbook that unpacks to too much, or whose parts define entities."""
-    with zipfile.ZipFile(io.BytesIO(raw)) as parts:
-        left = MAX_UNPACKED
-        for part in parts.infolist():
-            with parts.open(part) as stream:
-                start = stream.read(1024)
-                left -= len(start)
-                while left >= 0 and (block := stream.read(1 << 20)):
-                    left -= len(block)
-            if left < 0 or b"<!DOCTYPE" in start:
-                raise MlsubError(f"{file} is not a workbook that can be read: it unpacks to too much.")
+        raise MlsubError(needs_extra(f"{file} needs python-calamine.", "tables")) from error
 
 
 def _rows(lines: Iterable[_Line], benchmarks: dict[str, str]) -> Iterator[Row]:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import tarfile
+import zipfile
 from collections.abc import Callable, Iterable
 from io import BytesIO
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mlsub.commands.audit.expression import parse as parse_claim
 from mlsub.commands.audit.wording import number
 from mlsub.commands.fix.run import Plan as FixPlan
 from mlsub.commands.redact.redactor import Redactor
+from mlsub.commands.review.table import read_table
+from mlsub.commands.review.workbook import read_cells
 from mlsub.config.baseline import read_baseline
 from mlsub.convergence.filecheck import check_records, check_reference_file
 from mlsub.convergence.reference import runs_of
@@ -39,6 +42,7 @@ from mlsub.systems.description import read_description
 from mlsub.workspace import Settings
 from mlsub.workspace.runs import find_runs
 from tools.support.make_tree import make_tree
+from tools.support.make_workbook import pack
 
 #: Reads an input of a size; says what is wrong, or raises it.
 Ask = Callable[[Path, int], object]
@@ -216,10 +220,54 @@ def _many_stanzas(_: Path, count: int) -> None:
     check_header(BytesIO(VERSION + b"-> a\n\n" * count + b"--- "))
 
 
+def _table(file: Path) -> object:
+    return read_table(file, [("resnet", "resnet")])
+
+
+def _many_rows(folder: Path, count: int) -> object:
+    return _file("t.csv", _TABLE, _table, b"\n")(folder, len(_TABLE) + count - 2)
+
+
+def _book(cells: str = "", **others: Any) -> object:
+    return list(read_cells(pack(cells, **others), "t.xlsx"))
+
+
+def _unpacked(count: Callable[[bytes], int], fill: bytes) -> Ask:
+    """A workbook with so much of something in all parts, of which the last has what the others lack."""
+    with zipfile.ZipFile(BytesIO(pack())) as parts:
+        before = sum(count(parts.read(name)) for name in parts.namelist())
+
+    def ask(_: Path, size: int) -> object:
+        return _book(parts={"xl/a.xml": b"<a/>" + fill * (size - before - count(b"<a/>"))})
+
+    return ask
+
+
+def _count_tags(part: bytes) -> int:
+    return part.count(b"<")
+
+
+def _count_equals(part: bytes) -> int:
+    return part.count(b"=")
+
+
+def _many_parts(_: Path, count: int) -> object:
+    return _book(parts={f"xl/{n}.bin": b"" for n in range(count - 7)})
+
+
+def _far_cell(_: Path, cells: int) -> object:
+    return _book(f'<row r="{cells}"><c r="A{cells}"><v>1</v></c></row>') and []
+
+
+def _text(_: Path, size: int) -> object:
+    return _book('<row><c r="A1" t="s"><v>0</v></c></row>', texts=f"<si><t>{'x' * size}</t></si>")
+
+
 def _long_path(_: Path, size: int) -> object:
     return _of(audit_layout(Listing(items=(Item("a" * 100 + "/" + "b" * (size - 101)),)), {}, "training"), "longer")
 
 
+_TABLE = b"submitter,system_name,division,availability,resnet\nACME,rack1,closed,onprem,1\n"
 _BASELINE = _file("b.json", b'{"findings": []}', read_baseline)
 _MANIFEST = _file("MANIFEST.sha256", b"0" * 64 + b"  T/a\n", read_manifest, b"#")
 _MATCHED = _logs(lambda names: list(_matches(Path(names[0], "*.txt"))))
@@ -270,6 +318,14 @@ CASES = (
     Case("packing.age:MAX_STANZAS", _many_stanzas, "1,000 recipients"),
     Case("packing.forms:MAX_PASSPHRASE", _file("p", b"", read_passphrase, b"p"), "more than 1000 bytes"),
     Case("packing.forms:_MAX_FILE", _file("k", b"", read_identities, b"#"), "too long for what it should hold"),
+    Case("commands.review.table:MAX_BYTES", _file("t.csv", _TABLE, _table), "larger than", 1 << 10),
+    Case("commands.review.table:MAX_ROWS", _many_rows, "more than 9 rows", 9),
+    Case("commands.review.workbook:MAX_PARTS", _many_parts, "more than 1,000 parts"),
+    Case("commands.review.workbook:MAX_UNPACKED", _unpacked(len, b" "), "unpacks to more than", 1 << 16),
+    Case("commands.review.workbook:MAX_TAGS", _unpacked(_count_tags, b"<!-- -->"), "than 99 tags", 99),
+    Case("commands.review.workbook:MAX_ATTRIBUTES", _unpacked(_count_equals, b"<!--=-->"), "or 99 attributes", 99),
+    Case("commands.review.workbook:MAX_CELLS", _far_cell, "more than 900 cells", 900),
+    Case("commands.review.workbook:MAX_TEXT", _text, "of text", 1 << 10),
     Case("commands.redact.redactor:MAX_ITEMS", _replaced, "more than 3 different things", 3),
     Case("commands.fix.run:MAX_LOG", _repaired, "larger than", 1 << 20),
 )

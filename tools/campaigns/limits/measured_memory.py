@@ -23,6 +23,7 @@ from mlsub.log import run as run_module
 from mlsub.log.reader import TOKEN
 from mlsub.score.energy import read
 from tools.support.judging import report_on
+from tools.support.make_workbook import pack
 from tools.support.power_folders import node_log
 from tools.support.records import MIB, RECORD, Chunks, RawRecord, records
 from tools.support.runner import REPOSITORY
@@ -207,3 +208,43 @@ def test_memory_does_not_grow_with_the_tree_that_is_sealed(form: str, tmp_path: 
     sealed, peak = map(int, done.stdout.split())
     assert sealed == size
     assert peak * 1024 < MOST_TO_SEAL
+
+
+READ_WORKBOOK = """
+import re, resource, sys
+from pathlib import Path
+from mlsub.commands.review.workbook import read_cells
+from mlsub.io.errors import MlsubError
+try:
+    for _ in read_cells(Path(sys.argv[1]).read_bytes(), "table.xlsx"):
+        pass
+except MlsubError:
+    pass
+print(re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1])
+print(resource.getrusage(resource.RUSAGE_SELF).ru_utime)
+"""
+#: Workbooks that ask for the most that is allowed, and the one that began it.
+WORKBOOKS = {
+    "attributes": pack("<row " + " ".join(f'a{n}=""' for n in range(249_000)) + "/>"),
+    "elements": pack("".join(f"<a{n}/>" for n in range(390_000))),
+    "formats": pack(styles="<cellXfs>" + "<xf/>" * 390_000 + "</cellXfs>"),
+    "cells far apart": pack('<row r="1"><c r="A1"><v>1</v></c></row><row r="20000"><c r="Y20000"><v>1</v></c></row>'),
+    "a text in many cells": pack('<c r="A1" t="s"><v>0</v></c>' * 95_000, texts=f"<si><t>{'x' * 350}</t></si>"),
+    "one long text": pack(f'<c r="A1" t="str"><v>{"x" * 16_000_000}</v></c>'),
+    "entities behind a comment": pack(parts={"xl/a.xml": b"<!--" + b"x" * 29_000_000 + b"--><!DOCTYPE a []><a/>"}),
+}
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").is_file(), reason="no /proc here to read the peak of memory from")
+@pytest.mark.parametrize("what", WORKBOOKS)
+def test_a_workbook_takes_two_seconds_and_100_mb_at_most(what: str, tmp_path: Path) -> None:
+    pytest.importorskip("python_calamine")
+    (tmp_path / "table.xlsx").write_bytes(WORKBOOKS[what])
+    done = subprocess.run(
+        [sys.executable, "-c", READ_WORKBOOK, str(tmp_path / "table.xlsx")],
+        cwd=REPOSITORY, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    peak, seconds = map(float, done.stdout.split())
+    assert peak * 1024 < 100_000_000
+    assert seconds < 2
