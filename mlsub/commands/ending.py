@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -10,6 +11,7 @@ from contextlib import contextmanager
 from typing import IO, NoReturn
 
 import click
+from click.exceptions import NoArgsIsHelpError
 
 from mlsub.io.errors import MlsubError
 
@@ -81,7 +83,7 @@ def _status(work: Callable[[], object], name: str) -> int:
         # Whoever made a status of a closed pipe did not know this one.
         answer = CLOSED_PIPE if isinstance(ended.__context__, BrokenPipeError) else ended.code
     except click.ClickException as error:
-        error.show()
+        _show_usage(error)
         answer = error.exit_code
     except MlsubError as error:
         for line in error.lines:
@@ -91,6 +93,17 @@ def _status(work: Callable[[], object], name: str) -> int:
         _tell(name, answer)
         return COULD_NOT
     return answer if isinstance(answer, int) else 0
+
+
+def _show_usage(error: click.ClickException) -> None:
+    """Print what click says of a command line, whose words are made safe to print."""
+    from mlsub.io.show import inert, plain
+
+    if not isinstance(error, NoArgsIsHelpError):  # Its message is the help, of many lines.
+        error.message = plain(error.message)  # type: ignore[misc]  (nobody else reads it)
+    shown = io.StringIO()
+    error.show(shown)
+    sys.stderr.write(inert(shown.getvalue()))
 
 
 def _refused(error: OSError, name: str) -> int:

@@ -38,6 +38,8 @@ _ENDINGS = {
     ".xml": ("junit",),
 }
 _ORDER = "mlsub.order"
+#: The formats that nobody reads on a terminal or in a log of CI.
+BINARY = ("arrow", "parquet", "xlsx")
 
 
 class Target(NamedTuple):
@@ -99,7 +101,8 @@ class Target(NamedTuple):
             elif one.format in CI_FORMATS and results is not None:
                 one.put_for_ci(results())
             elif one.format in ("text", *CI_FORMATS):
-                one.put(one._replace(format="text").rendered(document()))
+                text = one._replace(format="text")
+                text.put(text.rendered(document()))
             else:
                 one.put(one.rendered(page()))
         if results is not None and any(one.format == "github" for one in self.each):
@@ -148,10 +151,9 @@ class Target(NamedTuple):
             data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
             write_output(self.file, data, force=self.force)
         elif isinstance(content, str):
-            write_text(content)
+            write_text(content, self.format)
         else:
-            sys.stdout.buffer.write(content)
-            sys.stdout.buffer.flush()
+            write_bytes(content, self.format)
 
 
 def _refused(command: str, error: MlsubError | click.UsageError) -> CiReport:
@@ -191,12 +193,23 @@ def _write_step_summary(document: Document) -> None:
         raise cannot_write(Path(name), error) from error
 
 
-def write_text(text: str) -> None:
-    """Print a text on standard output."""
-    from mlsub.io.show import tolerate
+def write_text(text: str, format_: str = "text") -> None:
+    """Print a text in a format on standard output."""
+    from mlsub.io.show import inert, tolerate
 
     tolerate(sys.stdout)
-    sys.stdout.write(text)
+    sys.stdout.write(inert(text, format_))
+
+
+def write_bytes(content: bytes, format_: str) -> None:
+    """Print a file on standard output: the same bytes on every machine, but for what :func:`inert` has to change."""
+    from mlsub.io.show import inert
+
+    if format_ not in BINARY:
+        content = inert(content.decode("utf-8", "surrogateescape"), format_).encode("utf-8", "surrogateescape")
+    sys.stdout.flush()
+    sys.stdout.buffer.write(content)
+    sys.stdout.buffer.flush()
 
 
 def format_options(*formats: str) -> Callable[[F], F]:

@@ -10,7 +10,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, Any, NamedTuple
 
 #: See https://github.com/actions/runner/blob/main/src/Runner.Common/ActionCommand.cs.
-_COMMAND = re.compile(r"##(?=\[)|^[^\S\n]*:(?=:)", re.MULTILINE)
+_COMMAND = re.compile(r"(##(?=\[)|(?:^|(?<=\r))[^\S\r\n]*:(?=:))(.)", re.MULTILINE)
+#: How a format writes a character that would make a command, with an escape that its readers undo; others have a blank.
+_ESCAPES = dict.fromkeys(("json", "jsonl", "sarif", "gitlab"), r"\u{0:04x}")
+_ESCAPES |= dict.fromkeys(("html", "junit"), "&#{0};")
 #: Made once: :func:`json.dumps` makes an encoder for each call.
 _json = json.JSONEncoder(ensure_ascii=False).encode
 
@@ -56,13 +59,17 @@ def plain(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
-def inert(text: str) -> str:
-    """Text for a stream of which GitHub's runner, where it runs, reads lines as commands: a blank keeps it from that.
+def inert(text: str, format_: str = "text") -> str:
+    """Text for a stream of which GitHub's runner, where it runs, reads lines as commands: it is kept from that.
 
     The runner takes ``##[command]`` anywhere in a line, and ``::command::`` at its start, behind blanks. With them, a
-    name or a value could add annotations, or end the reading of those that mlsub writes.
+    name or a value could add annotations, or end the reading of those that mlsub writes. JSON, HTML and XML have an
+    escape for that, other formats get a blank; lines of the format ``github`` are commands, with all else escaped.
     """
-    return _COMMAND.sub(r"\g<0> ", text) if os.environ.get("GITHUB_ACTIONS") == "true" else text
+    if format_ == "github" or os.environ.get("GITHUB_ACTIONS") != "true":
+        return text
+    escape = _ESCAPES.get(format_, " {1}")
+    return _COMMAND.sub(lambda found: found[1] + escape.format(ord(found[2]), found[2]), text)
 
 
 def message_line(text: str) -> str:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
@@ -35,6 +34,9 @@ def columns() -> tuple[Column, ...]:
 
 #: What makes a spreadsheet take a cell for a formula when it opens a CSV file, full-width forms among it.
 _FORMULA = frozenset("=+-@＝＋－＠")
+#: Where the comma is for decimals, a spreadsheet cuts at semicolons and line ends, also within quotes.
+_LATER_FORMULA = re.compile('[;\n](?=[ "]*[=+\\-@＝＋－＠])')
+_TO_QUOTE = re.compile('[,;"\n]')
 #: No number of samples, and no time in minutes, is as large.
 _ABSURD = 1e13
 _SEPARATORS = frozenset("\t\r\n")
@@ -73,24 +75,29 @@ def rounded(value: float, decimals: int) -> str:
 
 
 def csv_of(names: Sequence[str], rows: Iterable[Iterable[Value]]) -> bytes:
-    """A table in UTF-8, its columns under their names, lines that end in LF.
+    """A table in UTF-8, its columns under their names: see :func:`csv_lines` and :func:`csv_text`."""
+    return csv_lines([names, *(map(_csv_cell, row) for row in rows)]).encode("utf-8")
 
-    Text that a spreadsheet would take for a formula starts with an apostrophe.
-    """
-    stream = io.StringIO(newline="")
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(names)
-    writer.writerows(map(_csv_cell, row) for row in rows)
-    return stream.getvalue().encode("utf-8")
+
+def csv_lines(rows: Iterable[Iterable[str]]) -> str:
+    """Cells as CSV, in lines that end in LF; a cell in which there is a comma, semicolon or quote is in quotes."""
+    return "".join((",".join(map(_quoted, row)) or '""') + "\n" for row in rows)
+
+
+def _quoted(cell: str) -> str:
+    return '"' + cell.replace('"', '""') + '"' if _TO_QUOTE.search(cell) else cell
+
+
+def csv_text(text: str) -> str:
+    """Text for a cell of CSV: before what a spreadsheet would take for a formula stands an apostrophe."""
+    safe = _LATER_FORMULA.sub(r"\g<0>'", legible(text))
+    return f"'{safe}" if is_formula(text) else safe
 
 
 def _csv_cell(value: Value) -> str:
     if value is None:
         return ""
-    if isinstance(value, str):
-        text = legible(value)
-        return f"'{text}" if is_formula(value) else text
-    return exact(value)
+    return csv_text(value) if isinstance(value, str) else exact(value)
 
 
 def parquet_of(names: Sequence[tuple[str, ColumnKind]], rows: Sequence[Sequence[Value]]) -> bytes:

@@ -156,7 +156,7 @@ def render(document: Document, format_: str, terminal: IO[str] | None = None) ->
     """A document in a format; text is made for the terminal, or for a file where there is none."""
     look = _look(terminal) if format_ == "text" else {}
     rendered: str = import_module(f"mlsub.present.{format_}").render(document, **look)
-    return inert(rendered) if look else rendered
+    return rendered
 
 
 def put(stream: IO[str], *blocks: Block) -> None:

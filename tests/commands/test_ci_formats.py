@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import io
+import html
 import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import junitparser
 import pytest
 
-from mlsub.present import CI_FORMATS, FORMATS, terminal
+from mlsub.commands.output import Target
+from mlsub.present import CI_FORMATS, FORMATS
 from mlsub.present.document import Document, Text
 from tests.ci_formats import counted, github, gitlab, junit, sarif
 from tests.review.runs.build import every, stretch, write_tree
@@ -435,8 +437,71 @@ def test_no_name_of_a_file_is_a_command_of_github(
     assert [line for line in lines if "##[" in line or line.lstrip().startswith("::")] == []
 
 
-def test_text_that_wraps_begins_no_command_of_github(monkeypatch: pytest.MonkeyPatch) -> None:
-    text = Document("t", (Text(f"{'x ' * 58}::error file=a::forged ##[error]b"),))
-    assert "\n::error" in terminal.render(text, "text", io.StringIO())
+#: What the runner would read as commands, at the start of a line and within one, whichever ends it.
+FORGED = "x\n::error file=a::forged\r  ::add-mask::y ##[error]z"
+
+
+def begins_command(text: str) -> bool:
+    """Whether GitHub's runner takes a line of this for a command."""
+    lines = re.split("\r\n|\r|\n", text)
+    return any("##[" in line or line.lstrip().startswith("::") for line in lines)
+
+
+@pytest.mark.parametrize("format_", [*FORMATS, "sarif", "junit", "gitlab"])
+def test_no_answer_is_a_command_of_github(format_: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What can escape a character says the same; a file of -o has every character as it was."""
+    tree = make_tree(tmp_path)
+    tree.describe(status=FORGED, cooling=f"TODO {FORGED}")
+    words = ("check", "-v", tree.folder, "--format", format_)
+    usual = run(*words)
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    assert "\n: :error file=a::forged ## [error]b\n" in terminal.render(text, "text", io.StringIO())
+    found = run(*words)
+    assert found.status == usual.status
+    assert begins_command(usual.stdout) is (format_ != "markdown")  # That escapes brackets anyway.
+    assert not begins_command(found.stdout + found.stderr)
+    run(*words, "-o", "answer")
+    assert begins_command(Path("answer").read_text()) is (format_ != "markdown")
+    if format_ in ("json", "sarif", "gitlab"):
+        assert json.loads(found.stdout) == json.loads(usual.stdout)
+    elif format_ in ("html", "junit"):
+        assert html.unescape(found.stdout) == html.unescape(usual.stdout)
+
+
+@pytest.mark.parametrize("format_", [*FORMATS, "csv"])
+def test_no_result_is_a_command_of_github(format_: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = make_tree(tmp_path)
+    tree.describe(system_name=FORGED, submitter=FORGED, framework=FORGED)
+    assert begins_command(run("score", tree.folder, "--format", "csv").stdout)
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    found = run("score", tree.folder, "--format", format_)
+    assert found.status == 0 and not begins_command(found.stdout + found.stderr)
+
+
+def test_no_settings_beside_annotations_are_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = broken(tmp_path)
+    monkeypatch.setenv("MLSUB_SELECT", "##[error]forged")
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    shown = run(*words, "--show-settings", "--format", "github").stdout
+    assert "forged" in shown and not begins_command(shown)
+
+
+def test_no_part_of_a_diff_is_a_command_of_github(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = make_tree(tmp_path, "v1.1")
+    tree.edit(lambda log: log.lines.append(log.records("submission_org")[0]), 0)
+    log = tree.log(0)
+    log.write_text(log.read_text() + " ::error::forged\n##[error]b\n")
+    assert begins_command(run("fix", "--format", "diff", log, "--round", "1.1").stdout)
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    assert not begins_command(run("fix", "--format", "diff", log, "--round", "1.1").stdout)
+
+
+def test_text_that_wraps_begins_no_command_of_github(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = Document("t", (Text(f"{'x ' * 58}::error file=a::forged ##[error]b"),))
+    target = Target("check", "text")
+    target.put(target.rendered(text))
+    assert "\n::error" in capsys.readouterr().out
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    target.put(target.rendered(text))
+    assert "\n: :error file=a::forged ## [error]b\n" in capsys.readouterr().out

@@ -88,6 +88,19 @@ def test_a_hostile_option_does_not_steer_the_terminal(option: str, tmp_path: Pat
     assert all(character.isprintable() or character == "\n" for character in outcome.stdout + outcome.stderr)
 
 
+@pytest.mark.parametrize(
+    "words", [("cache", "clear", "{}"), ("cache", "--{}"), ("check", ".", "--jobs", "{}"), ("{}",), ("rcp", "{}")]
+)
+def test_a_hostile_command_line_is_said_in_safe_text(words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    """What click says of it, too; GitHub's runner finds no command in it."""
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    outcome = run(*(word.format("\x1b[31m\r\x9b\n::error::##[b]") for word in words))
+    assert outcome.status == 2 and outcome.stdout == ""
+    assert all(character.isprintable() or character == "\n" for character in outcome.stderr)
+    last = outcome.stderr.splitlines()[-1]
+    assert last.startswith(("Error: ", "mlsub ")) and "::error::" in last and "##[" not in last
+
+
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
 def test_a_narrow_output_encoding_costs_characters_never_the_answer(encoding: str, tmp_path: Path) -> None:
     tree = make_tree(tmp_path, org="Øresund→GPU")

@@ -58,14 +58,10 @@ def result_document(result: QueryResult) -> Document:
 
 def as_csv(result: QueryResult) -> str:
     """The answer as CSV, numbers unrounded; text that a spreadsheet would take for a formula gets an apostrophe."""
-    import csv
-    import io
+    from mlsub.present.tables import csv_lines
 
-    stream = io.StringIO(newline="")
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow([_guarded(column.name) for column in result.columns])
-    writer.writerows([_guarded(value) for value in row] for row in result.rows)
-    return stream.getvalue()
+    heads = [column.name for column in result.columns]
+    return csv_lines(map(_guarded, row) for row in (heads, *result.rows))
 
 
 def _is_numeric(values: list[Any]) -> bool:
@@ -93,7 +89,7 @@ def _cut(text: str) -> str:
 
 def _guarded(value: Any) -> str:
     """A value as a cell of CSV; what a spreadsheet would calculate is marked as text, unless it is a number."""
-    from mlsub.present.tables import is_formula, legible
+    from mlsub.present.tables import csv_text, legible
 
     if value is None:
         return ""
@@ -101,5 +97,5 @@ def _guarded(value: Any) -> str:
     try:
         float(text)
     except ValueError:
-        return f"'{text}" if is_formula(text) else text
+        return csv_text(text)
     return text

@@ -17,7 +17,7 @@ from mlsub.commands.fix.tree import Files, renamed, root_of, shadow
 from mlsub.findings import Finding, Verdict
 from mlsub.io.errors import MlsubError, reason_of
 from mlsub.io.look import open_regular
-from mlsub.io.write import sync_folder
+from mlsub.io.write import cannot_write, sync_folder
 from mlsub.log.reader import TOKEN_MLL
 from mlsub.log.rewrite import prove_same, rewrite
 from mlsub.rounds import Round, get_round
@@ -203,8 +203,12 @@ class Plan:
         lines = lines_of(old)
         edits, repairs = self._edits(file, lines)
         if edits:
-            content = self._contents[file] = self._work / f"{len(self._contents)}{file.suffix}"
-            content.write_bytes(edited(lines, edits))
+            content = self._work / f"{len(self._contents)}{file.suffix}"
+            try:
+                content.write_bytes(edited(lines, edits))
+            except OSError as error:
+                raise cannot_write(content, error) from error
+            self._contents[file] = content
             self.repairs[file], self.hunks[self._below(file)] = repairs, hunks(lines, edits)
 
     def _edits(self, file: Path, lines: list[bytes]) -> tuple[list[Edit], list[model.Repair]]:

@@ -11,7 +11,7 @@ import msgspec
 
 from mlsub.commands.watch.model import Concluded, Ended, Evaluation, Event, Found, RunSoFar, is_measure
 from mlsub.findings import Finding, Kind
-from mlsub.io.show import plain, plural
+from mlsub.io.show import inert, plain, plural
 from mlsub.present.document import Column, Table, Text
 from mlsub.present.terminal import put
 from mlsub.submission.report import by_own_files
@@ -50,7 +50,8 @@ class Outlet:
     def show(self, event: Event) -> None:
         """Write a line. That a run evaluates, and goes on, is left out: its result has a line of its own."""
         if self._jsonl:  # Numbers that JSON does not have are null.
-            self._stream.write(json.dumps(_finite(msgspec.to_builtins(event)), allow_nan=False) + "\n")
+            written = json.dumps(_finite(msgspec.to_builtins(event)), allow_nan=False)
+            self._stream.write(inert(written, "jsonl") + "\n")
             self._stream.flush()
             return
         line = self.line(event)
@@ -61,7 +62,7 @@ class Outlet:
         if line is not None and self._stream.isatty():
             put(self._stream, Text(line))
         elif line is not None:  # However long it is, each is one line for whoever reads them.
-            self._stream.write(line + "\n")
+            self._stream.write(inert(line) + "\n")
         self._stream.flush()
 
     def line(self, event: Event) -> str | None:

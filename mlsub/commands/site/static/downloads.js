@@ -3,11 +3,14 @@
 (() => {
   // Text that a spreadsheet would take for a formula starts with an apostrophe.
   const FORMULA = /^(?:[\t\r\n]|\s*[=+\-@＝＋－＠])/;
+  // Where the comma is for decimals, spreadsheets cut at semicolons, and at line ends in quotes too.
+  const LATER_FORMULA = /[;\t\r\n](?=[ "]*[=+\-@＝＋－＠])/g;
   const csvCell = (value) => {
     if (value === null) return "";
     if (typeof value !== "string") return String(value);
-    const text = FORMULA.test(value) ? `'${value}` : value;
-    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+    const safe = value.replace(LATER_FORMULA, "$&'");
+    const text = FORMULA.test(value) ? `'${safe}` : safe;
+    return /[",;\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   };
 
   const record = (columns, row) => Object.fromEntries(columns.map(({ key }) => [key, row[key]]));
