@@ -100,10 +100,10 @@ def _show_usage(error: click.ClickException) -> None:
     from mlsub.io.show import inert, plain
 
     if not isinstance(error, NoArgsIsHelpError):  # Its message is the help, of many lines.
-        error.message = plain(error.message)  # type: ignore[misc]  (nobody else reads it)
-    shown = io.StringIO()
-    error.show(shown)
-    sys.stderr.write(inert(shown.getvalue()))
+        vars(error)["message"] = plain(error.message)
+    stream = io.StringIO()
+    error.show(stream)
+    sys.stderr.write(inert(stream.getvalue()))
 
 
 def _refused(error: OSError, name: str) -> int:
