@@ -38,8 +38,7 @@ _ENDINGS = {
     ".xml": ("junit",),
 }
 _ORDER = "mlsub.order"
-#: The formats that nobody reads on a terminal or in a log of CI.
-BINARY = ("arrow", "parquet", "xlsx")
+_BINARY = ("arrow", "parquet", "xlsx")  # No text, of which a runner would read lines.
 
 
 class Target(NamedTuple):
@@ -150,10 +149,8 @@ class Target(NamedTuple):
         if self.file:
             data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
             write_output(self.file, data, force=self.force)
-        elif isinstance(content, str):
-            write_text(content, self.format)
         else:
-            write_bytes(content, self.format)
+            write_answer(content, self.format)
 
 
 def _refused(command: str, error: MlsubError | click.UsageError) -> CiReport:
@@ -193,19 +190,15 @@ def _write_step_summary(document: Document) -> None:
         raise cannot_write(Path(name), error) from error
 
 
-def write_text(text: str, format_: str = "text") -> None:
-    """Print a text in a format on standard output."""
+def write_answer(content: str | bytes, format_: str = "text") -> None:
+    """Print an answer on standard output; bytes stay the same on every machine, but for what :func:`inert` changes."""
     from mlsub.io.show import inert, tolerate
 
-    tolerate(sys.stdout)
-    sys.stdout.write(inert(text, format_))
-
-
-def write_bytes(content: bytes, format_: str) -> None:
-    """Print a file on standard output: the same bytes on every machine, but for what :func:`inert` has to change."""
-    from mlsub.io.show import inert
-
-    if format_ not in BINARY:
+    if isinstance(content, str):
+        tolerate(sys.stdout)
+        sys.stdout.write(inert(content, format_))
+        return
+    if format_ not in _BINARY:
         content = inert(content.decode("utf-8", "surrogateescape"), format_).encode("utf-8", "surrogateescape")
     sys.stdout.flush()
     sys.stdout.buffer.write(content)

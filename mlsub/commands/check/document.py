@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mlsub.commands.ending import COULD_NOT
 from mlsub.commands.options import checking
-from mlsub.commands.output import Target, write_text
+from mlsub.commands.output import Target, write_answer
 from mlsub.findings import Verdict
 from mlsub.present.document import Block, Document, Items, Section, Span, Text, Words, said, spans
 from mlsub.present.entries import (
@@ -137,6 +137,6 @@ def write_each(asked: Settings, target: Target, choice: Choice, settings: str) -
         blocks = blocks_of(counted(reports), choice, alone=count == 1, verdict_last=True, settings=settings)
         for number, block in enumerate(blocks):
             text = target.rendered(Document("Official verdict", (block,), bare=True))
-            write_text(f"\n{text}" if number else text)
+            write_answer(f"\n{text}" if number else text)
             sys.stdout.flush()
     return max(statuses, default=COULD_NOT)

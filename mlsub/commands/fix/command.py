@@ -9,7 +9,7 @@ import click
 
 from mlsub.commands.lazy import Command
 from mlsub.commands.options import asks, check_rule_names, ready
-from mlsub.commands.output import Target, format_options, tell, write_bytes
+from mlsub.commands.output import Target, format_options, tell, write_answer
 from mlsub.commands.settings import on_command_line
 from mlsub.present import FORMATS
 from mlsub.present.terminal import progress_bar
@@ -95,4 +95,4 @@ def _put(part: bytes) -> None:
         for line in part.split(b"\n")[:-1]:
             click.echo(plain(line.decode("utf-8", "backslashreplace")))
     else:
-        write_bytes(part, "diff")
+        write_answer(part, "diff")

@@ -46,7 +46,7 @@ def command(words: tuple[str, ...], round_: str | None, usage: str | None) -> No
     """
     import json
 
-    from mlsub.commands.output import write_text
+    from mlsub.commands.output import write_answer
 
     name = " ".join(words)
     if name != SYSTEM and (round_ or usage):
@@ -54,7 +54,7 @@ def command(words: tuple[str, ...], round_: str | None, usage: str | None) -> No
     if not name:
         _list()
     else:
-        write_text(json.dumps(_schema(name, round_, usage), indent=2) + "\n")
+        write_answer(json.dumps(_schema(name, round_, usage), indent=2) + "\n")
 
 
 def _list() -> None:

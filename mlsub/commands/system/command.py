@@ -12,7 +12,7 @@ import click
 
 from mlsub.commands.lazy import LazyGroup
 from mlsub.commands.options import check_rule_names, choice_options
-from mlsub.commands.output import CheckCommand, Target, check_output_options, output_options, write_output, write_text
+from mlsub.commands.output import CheckCommand, Target, check_output_options, output_options, write_answer, write_output
 from mlsub.commands.settings import apply_waivers_to_findings, fail_on_options, setting
 from mlsub.io.errors import MlsubError
 from mlsub.present import FORMATS
@@ -310,7 +310,7 @@ def _write(content: str, output: str | None, *, force: bool) -> None:
     from mlsub.io.write import cannot_write, make_folder
 
     if output is None:
-        write_text(content)
+        write_answer(content)
         return
     file = Path(output)
     try:
@@ -332,4 +332,4 @@ def _put_captured(draft: Draft, output: str | None, *, sources: bool, force: boo
         from mlsub.present.terminal import render
 
         shown = draft_document("This system, as its tools report it", draft, sources=True)
-        write_text(render(shown, "text", sys.stdout))
+        write_answer(render(shown, "text", sys.stdout))
