@@ -120,7 +120,7 @@ def test_the_timeline_has_initialisation_timed_part_and_evaluations(tree: Tree) 
     spans = chart.data["spans"]
     heads = [table.heads[spans[name]] for name in ("before", "after")]
     assert heads == ["initialisation, minutes", "time to train, minutes"]
-    assert cells(table)[1] == ["result_1", "2021-05-29 18:09:43", "1.000333", "11.000000", "10"]
+    assert cells(table)[1] == ["result_1", "2021-05-06 14:36:23", "1.000333", "11.000000", "10"]
     assert section.words == ("All 5 runs ended with success and are compliant.",)
     tree.edit(lambda log: log.put("lars_epsilon", value=1.0), 0)
     (table,) = runs_section(result(tree)).tables
