@@ -35,7 +35,8 @@ def audit_dates(entry: Entry, round_: Round, benchmark: str) -> Iterator[Finding
     odd = sorted(day for day in known if not first <= day <= days[place])
     if not odd:
         return
-    expected = f"runs that began {f'from {first} ' if place else ''}to {days[place]}, the deadline of v{round_.name}"
+    span = f"from {first} to" if place else "by"
+    expected = f"runs that began {span} {days[place]}, the deadline of v{round_.name}"
     actual = f"{len(odd)} of {len(begun)} began {_span(odd)}"
     if odd[0] >= first and odd[-1] <= days[place] + MARGIN:
         yield finding(
