@@ -2,7 +2,7 @@
 
 python-calamine reads it. It keeps a sheet as a rectangle up to the last cell, with a copy of a shared text in each cell
 that names it, so that a small file could ask for any amount of memory. What it is given is packed anew, from parts that
-were looked at before.
+were looked at before: what they ask for is estimated from their bytes, never too low.
 """
 
 from __future__ import annotations
@@ -13,99 +13,65 @@ import zipfile
 from collections.abc import Iterator
 from datetime import date
 from functools import reduce
-from typing import Any, NoReturn
 from xml.parsers import expat
 
 from mlsub.io.errors import MlsubError, without_panics
 
-#: Parts, and their bytes unpacked; their tags, and their attributes.
-MAX_PARTS, MAX_UNPACKED, MAX_TAGS, MAX_ATTRIBUTES = 1_000, 16 << 20, 400_000, 250_000
+#: Parts; of those that are XML the bytes unpacked, and the tags and attributes.
+MAX_PARTS, MAX_UNPACKED, MAX_TAGS = 1_000, 8 << 20, 500_000
 #: Cells from the first row and column to the last; bytes of shared texts, if each cell that names one had the longest.
-MAX_CELLS, MAX_TEXT = 500_000, 32 << 20
-#: calamine panics at days beyond 1e11; calendars end at 3e6.
-_MAX_DAY = 1e11
-_REFERENCE = re.compile(r"\A([A-Za-z]{1,3})([0-9]{1,7})\Z")
+MAX_CELLS, MAX_TEXT = 500_000, 24 << 20
+#: A cell, with its column and row, which programs write first; what makes a cell name a shared text, and ends one.
+_CELL = re.compile(rb'<(?:[^\s<>:]*:)?c[\s/>](?:r="([A-Z]{1,3})([0-9]{1,7})")?')
+_SHARED = re.compile(rb"t\s*=\s*[\"']s[\"']")
+_TEXT_END = re.compile(rb"</([^\s<>:]*:)?si\s*>")
 
 
-class _Bounds:
-    """Counts what the parts of a workbook would take, up to the first that is too much."""
-
-    def __init__(self, file: str) -> None:
-        self.file, self._tags, self._attributes = file, 0, 0
-        self._shared_of_most, self._longest, self._text_so_far = 0, 0, 0
-        self._name, self._is_day = "", False
-
-    def refuse(self, why: str) -> NoReturn:
-        """End here with the file."""
-        raise MlsubError(f"{self.file} is not a workbook that can be read: {why}.")
-
-    def look_at(self, content: bytes) -> None:
-        """Count the cells and the texts of a part, which must be XML without a document type."""
-        self._tags += content.count(b"<")
-        self._attributes += content.count(b"=")
-        if self._tags > MAX_TAGS or self._attributes > MAX_ATTRIBUTES:
-            self.refuse(f"it has more than {MAX_TAGS:,} tags or {MAX_ATTRIBUTES:,} attributes")
-        # calamine takes all for UTF-8, whatever the part says; no two readers may read something else.
-        if b"\0" in content or not content.decode():
-            self.refuse("a part of it is not UTF-8")
-        self._rows, self._columns, self._shared = 0, 0, 0
-        parser = expat.ParserCreate()
-        parser.buffer_text = parser.ordered_attributes = True
-        parser.StartDoctypeDeclHandler = lambda *_: self.refuse("it has a document type (<!DOCTYPE)")
-        parser.StartElementHandler, parser.EndElementHandler = self._start, self._end
-        parser.CharacterDataHandler = self._text
-        parser.Parse(content, True)
-        if self._rows * self._columns > MAX_CELLS:
-            self.refuse(f"it has more than {MAX_CELLS:,} cells")
-        self._shared_of_most = max(self._shared_of_most, self._shared)
-        if self._shared_of_most * self._longest > MAX_TEXT:
-            self.refuse(f"its cells have more than {MAX_TEXT >> 20} MiB of text")
-
-    def _start(self, tag: str, attributes: list[str]) -> None:
-        self._name = tag.rpartition(":")[2]
-        if self._name == "c":
-            cell = dict(zip(attributes[::2], attributes[1::2], strict=True))
-            # Without a place, where it stands would hang on how calamine counts.
-            [(letters, digits)] = _REFERENCE.findall(cell.get("r", ""))
-            column = reduce(lambda at, letter: at * 26 + int(letter, 36) - 9, letters, 0)
-            self._rows, self._columns = max(self._rows, int(digits)), max(self._columns, column)
-            self._shared += cell.get("t") == "s"
-            self._is_day = "s" in cell and cell.get("t", "n") == "n"
-
-    def _text(self, text: str) -> None:
-        self._text_so_far += len(text.encode())
-        if self._name == "v" and self._is_day and text.strip() and not abs(float(text)) < _MAX_DAY:
-            self.refuse(f"{text[:20]} is no day and no number")
-
-    def _end(self, tag: str) -> None:
-        # However elements are nested, a text ends at the next end of one.
-        if tag.rpartition(":")[2] == "si":
-            self._longest, self._text_so_far = max(self._longest, self._text_so_far), 0
+def _refuse_if(is_bad: bool, why: str) -> None:
+    if is_bad:
+        raise MlsubError(why)
 
 
-def _copy(raw: bytes, bounds: _Bounds) -> io.BytesIO:
-    """Pack a workbook anew, without what is not XML: its one listing is what was looked at."""
-    if raw.count(b"PK\1\2") > MAX_PARTS:
-        bounds.refuse(f"it has more than {MAX_PARTS:,} parts")
-    left = MAX_UNPACKED
-    with zipfile.ZipFile(io.BytesIO(raw)) as parts, zipfile.ZipFile(copy := io.BytesIO(), "w") as kept:
-        if len({name.lower() for name in parts.namelist()}) < len(parts.namelist()):
-            bounds.refuse("a part is in it twice")
-        for part in parts.infolist():
-            name = part.filename.lower()
-            if part.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-                bounds.refuse("it is packed in an unusual way")
-            with parts.open(part) as stream:
-                content = stream.read(left + 1)
-            if (left := left - len(content)) < 0:
-                bounds.refuse(f"it unpacks to more than {MAX_UNPACKED >> 20} MiB")
-            if name.endswith((".xml", ".rels")):
-                bounds.look_at(content)
-                if name.startswith(("xl/", "_rels/", "[content_types].xml")):
-                    # Errors are left out otherwise; as text they are shown.
-                    errors = content.replace(b' t="e"', b' t="str"') if b"<sheetData" in content else content
-                    kept.writestr(part.filename, errors)
-    return copy
+def _copy(raw: bytes) -> bytes:
+    """Pack the XML of a workbook anew, after a look at each part."""
+    _refuse_if(raw.count(b"PK\1\2") > MAX_PARTS, f"it has more than {MAX_PARTS:,} parts")
+    tags = shared = longest = 0
+    with zipfile.ZipFile(io.BytesIO(raw)) as archive, zipfile.ZipFile(copy := io.BytesIO(), "w") as kept:
+        parts = [part for part in archive.infolist() if part.filename.lower().endswith((".xml", ".rels"))]
+        _refuse_if(len({part.filename.lower() for part in parts}) < len(parts), "a part is in it twice")
+        size = sum(part.file_size for part in parts)
+        _refuse_if(size > MAX_UNPACKED, f"its XML unpacks to more than {MAX_UNPACKED >> 20} MiB")
+        for part in parts:
+            _refuse_if(part.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED), "it is packed unusually")
+            content = archive.open(part).read(part.file_size)
+            _refuse_if(b"<!DOCTYPE" in content or b"\0" in content, "it has a document type (<!DOCTYPE), or no UTF-8")
+            tags += content.count(b"<") + content.count(b"=")
+            _refuse_if(tags > MAX_TAGS, f"it has more than {MAX_TAGS:,} tags and attributes")
+            if part.filename.lower().startswith(("xl/", "_rels/")):
+                _refuse_if(_count_cells(content) > MAX_CELLS, f"it has more than {MAX_CELLS:,} cells")
+                shared, longest = max(shared, len(_SHARED.findall(content))), max(longest, _longest_text(content))
+                # Errors are left out otherwise; as text they are shown.
+                kept.writestr(part.filename, content.replace(b' t="e"><', b' t="str"><'))
+    _refuse_if(shared * longest > MAX_TEXT, f"its cells have more than {MAX_TEXT >> 20} MiB of text")
+    return copy.getvalue()
+
+
+def _count_cells(content: bytes) -> int:
+    """The cells of the rectangle from the first row and column to the last."""
+    places = _CELL.findall(content)
+    _refuse_if((b"", b"") in places, "a cell does not say where it stands")
+    columns = [reduce(lambda at, letter: at * 26 + letter - 64, letters, 0) for letters in {of for of, _ in places}]
+    return max(columns, default=0) * max((int(row) for _, row in places), default=0)
+
+
+def _longest_text(content: bytes) -> int:
+    """The most bytes from one end of a shared text to the next."""
+    # In XML without comments and the like each < begins a tag. It is read as UTF-8, as calamine does whatever it says.
+    expat.ParserCreate("utf-8", None, None).Parse(content, True)
+    _refuse_if(b"<!" in content or content.rfind(b"<?") > 3, "it has comments, CDATA or instructions in its XML")
+    texts = _TEXT_END.split(content)
+    _refuse_if(len(set(texts[1::2])) > 1, "its texts have tags of several prefixes")
+    return max(map(len, texts[:-1:2]), default=0)
 
 
 def read_cells(raw: bytes, file: str) -> Iterator[tuple[str, int, list[str]]]:
@@ -117,33 +83,26 @@ def read_cells(raw: bytes, file: str) -> Iterator[tuple[str, int, list[str]]]:
     """
     from python_calamine import CalamineWorkbook, SheetTypeEnum
 
-    bounds, cells, work = _Bounds(file), MAX_CELLS, 2 * MAX_UNPACKED
+    cells = 0
     try:
-        with without_panics(f"{file} is not a workbook that can be read: python-calamine gave up."):
-            copy = _copy(raw, bounds)
-            largest = max(part.file_size for part in zipfile.ZipFile(copy).infolist())
-            copy.seek(0)
-            book = CalamineWorkbook.from_filelike(copy)
+        with without_panics("python-calamine gave up"):
+            book = CalamineWorkbook.from_filelike(io.BytesIO(copy := _copy(raw)))
+            # Several sheets may be one part.
+            _refuse_if(len(book.sheets_metadata) * len(copy) > 4 * MAX_UNPACKED, "it has too many sheets")
             for index, of in enumerate(book.sheets_metadata):
-                # Several sheets may be one part.
-                if (work := work - largest) < 0:
-                    bounds.refuse("it has too many sheets")
-                if of.typ != SheetTypeEnum.WorkSheet:
-                    continue
-                sheet = book.get_sheet_by_index(index)
-                (_, left), (last, right) = sheet.start or (0, 0), sheet.end or (-1, -1)
-                if (cells := cells - (last + 1) * (right + 1)) < 0:
-                    bounds.refuse(f"it has more than {MAX_CELLS:,} cells")
-                for number, row in enumerate(sheet.iter_rows(), start=1):
-                    yield of.name, number, [*[""] * left, *map(_show, row)]
-    except MlsubError:
-        raise
+                if of.typ == SheetTypeEnum.WorkSheet:
+                    sheet = book.get_sheet_by_index(index)
+                    cells, left = cells + sheet.total_height * sheet.total_width, [""] * (sheet.start or (0, 0))[1]
+                    _refuse_if(cells > MAX_CELLS, f"it has more than {MAX_CELLS:,} cells")
+                    for number, row in enumerate(sheet.iter_rows(), start=1):
+                        yield of.name, number, [*left, *map(_show, row)]
     except Exception as error:
         # The libraries raise what they like for a file that is no workbook.
-        raise MlsubError(f"{file} is not a workbook that can be read: {type(error).__name__}.") from error
+        reason = error if isinstance(error, MlsubError) else type(error).__name__
+        raise MlsubError(f"{file} is not a workbook that can be read: {reason}.") from error
 
 
-def _show(cell: Any) -> str:
+def _show(cell: object) -> str:
     """A cell as text: a whole number without a fraction, a day with its hour."""
     if isinstance(cell, float) and cell.is_integer() and abs(cell) <= 1 << 53:
         return str(int(cell))

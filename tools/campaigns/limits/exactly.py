@@ -238,17 +238,13 @@ def _unpacked(count: Callable[[bytes], int], fill: bytes) -> Ask:
         before = sum(count(parts.read(name)) for name in parts.namelist())
 
     def ask(_: Path, size: int) -> object:
-        return _book(parts={"xl/a.xml": b"<a/>" + fill * (size - before - count(b"<a/>"))})
+        return _book(parts={"xl/a.xml": b"<a>" + fill * (size - before - count(b"<a></a>")) + b"</a>"})
 
     return ask
 
 
 def _count_tags(part: bytes) -> int:
-    return part.count(b"<")
-
-
-def _count_equals(part: bytes) -> int:
-    return part.count(b"=")
+    return part.count(b"<") + part.count(b"=")
 
 
 def _many_parts(_: Path, count: int) -> object:
@@ -260,7 +256,7 @@ def _far_cell(_: Path, cells: int) -> object:
 
 
 def _text(_: Path, size: int) -> object:
-    return _book('<row><c r="A1" t="s"><v>0</v></c></row>', texts=f"<si><t>{'x' * size}</t></si>")
+    return _book('<row><c r="A1" t="s"><v>0</v></c></row>', texts=f"<si></si><si><t>{'x' * (size - 11)}</t></si>")
 
 
 def _long_path(_: Path, size: int) -> object:
@@ -322,8 +318,7 @@ CASES = (
     Case("commands.review.table:MAX_ROWS", _many_rows, "more than 9 rows", 9),
     Case("commands.review.workbook:MAX_PARTS", _many_parts, "more than 1,000 parts"),
     Case("commands.review.workbook:MAX_UNPACKED", _unpacked(len, b" "), "unpacks to more than", 1 << 16),
-    Case("commands.review.workbook:MAX_TAGS", _unpacked(_count_tags, b"<!-- -->"), "than 99 tags", 99),
-    Case("commands.review.workbook:MAX_ATTRIBUTES", _unpacked(_count_equals, b"<!--=-->"), "or 99 attributes", 99),
+    Case("commands.review.workbook:MAX_TAGS", _unpacked(_count_tags, b"="), "than 99 tags and attributes", 99),
     Case("commands.review.workbook:MAX_CELLS", _far_cell, "more than 900 cells", 900),
     Case("commands.review.workbook:MAX_TEXT", _text, "of text", 1 << 10),
     Case("commands.redact.redactor:MAX_ITEMS", _replaced, "more than 3 different things", 3),

@@ -225,12 +225,12 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_utime)
 """
 #: Workbooks that ask for the most that is allowed, and the one that began it.
 WORKBOOKS = {
-    "attributes": pack("<row " + " ".join(f'a{n}=""' for n in range(249_000)) + "/>"),
-    "elements": pack("".join(f"<a{n}/>" for n in range(390_000))),
-    "formats": pack(styles="<cellXfs>" + "<xf/>" * 390_000 + "</cellXfs>"),
+    "attributes": pack("<row " + " ".join(f'a{n}=""' for n in range(490_000)) + "/>"),
+    "elements": pack("".join(f"<a{n}/>" for n in range(490_000))),
+    "formats": pack(styles="<cellXfs>" + "<xf/>" * 490_000 + "</cellXfs>"),
     "cells far apart": pack('<row r="1"><c r="A1"><v>1</v></c></row><row r="20000"><c r="Y20000"><v>1</v></c></row>'),
-    "a text in many cells": pack('<c r="A1" t="s"><v>0</v></c>' * 95_000, texts=f"<si><t>{'x' * 350}</t></si>"),
-    "one long text": pack(f'<c r="A1" t="str"><v>{"x" * 16_000_000}</v></c>'),
+    "a text in many cells": pack('<c r="A1" t="s"><v>0</v></c>' * 60_000, texts=f"<si><t>{'x' * 300}</t></si>"),
+    "one long text": pack(f'<c r="A1" t="str"><v>{"x" * 8_300_000}</v></c>'),
     "entities behind a comment": pack(parts={"xl/a.xml": b"<!--" + b"x" * 29_000_000 + b"--><!DOCTYPE a []><a/>"}),
 }
 
