@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import msgspec
@@ -17,8 +18,9 @@ _LONGEST, _LONGEST_VALUE = 1 << 16, 200
 _TRIES = 4
 #: With and without what is frequent in a log, see :func:`mlsub.log.reader.holds`.
 _TOKEN, _RARE = b":::SYSJSON ", b":::SYSJ"
-#: What is between the number of the process that logged a record and the record, as launchers write it.
-_BEHIND_RANK, _LONGEST_RANK = b": " + TOKEN, 9
+#: A record behind the number of the process that logged it, as launchers write it.
+_AFTER_RANK = b": " + TOKEN
+_RANKED = re.compile(rb"(?:^|[\r\n]) *(\d{1,8}) *" + re.escape(_AFTER_RANK))
 #: The fields that are kept, as a system description names them.
 FIELDS = ("number_of_nodes", "accelerators_per_node")
 _decoder = json.JSONDecoder()
@@ -56,7 +58,7 @@ class SystemReader:
 
 
 def _read_system(head: bytes) -> LoggedSystem:
-    processes = _processes(head) if head.startswith(b": ", max(head.rfind(TOKEN) - 2, 0)) else 0
+    processes = _count_processes(head)
     at = -1 if holds(head, _RARE) else len(head)
     for _ in range(_TRIES):
         if (at := head.find(_TOKEN, at + 1)) < 0:
@@ -67,11 +69,12 @@ def _read_system(head: bytes) -> LoggedSystem:
     return LoggedSystem(ranks=processes)
 
 
-def _processes(head: bytes) -> int:
-    """How many processes log records, where each from 0 on has its number before one; else 0."""
-    before = (part[-_LONGEST_RANK:].replace(b"\r", b"\n") for part in head.split(_BEHIND_RANK)[:-1])
-    ranks = {int(rank) for text in before if (rank := text.rpartition(b"\n")[2].strip(b" ")).isdigit()}
-    return len(ranks) if ranks and max(ranks) == len(ranks) - 1 else 0
+def _count_processes(head: bytes) -> int:
+    """Return how many processes log records, where each from 0 on has its number before one; else 0."""
+    if _AFTER_RANK not in head:
+        return 0
+    ranks = {int(rank) for rank in _RANKED.findall(head)}
+    return len(ranks) if ranks == set(range(len(ranks))) else 0
 
 
 def _fields(text: str) -> dict[str, str] | None:

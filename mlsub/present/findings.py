@@ -61,10 +61,12 @@ def answer(report: Report, choice: Choice) -> tuple[list[Section], Facts]:
     A finding that explains others stands in the first group that has one of them; unless all is shown, they are folded.
     What waivers and the baseline suppress, and what options and settings hide, is never left out without a word.
     """
-    full, counts = list[Section](), list[tuple[str, str]]()
+    full: list[Section] = []
+    counts: list[tuple[str, str]] = []
     groups = list(_groups(report, choice))
     every = [finding for _, findings, _ in groups for finding in findings]
-    causes, placed = find_causes(every), set[Finding]()
+    causes = find_causes(every)
+    placed: set[Finding] = set()
     for name, of_group, usual in groups:
         in_full = choice.detail == "full" or (usual and choice.detail == "usual")
         explaining = {causes[one].defect for one in of_group if in_full and one in causes}

@@ -102,19 +102,22 @@ def find_causes(findings: Iterable[Finding]) -> dict[Finding, Finding]:
     """
     found = list(findings)
     explains = {one.rule: patterns for one in found if (patterns := _content().get(one.rule, {}).get("explains"))}
+    if not explains:
+        return {}
     on: dict[str, dict[str, Finding]] = {}
     below: dict[str, dict[str, Finding]] = {}
-    for cause in found if explains else ():
+    for cause in found:
         if cause.rule in explains and cause.severity is not Severity.NOTE:
             on.setdefault(cause.path, {}).setdefault(cause.rule, cause)
             for folder in _folders_above(cause.path):
                 below.setdefault(folder, {}).setdefault(cause.rule, cause)
     causes: dict[Finding, Finding] = {}
-    for one in found if explains else ():
+    for one in found:
         near = (*(on.get(path, {}) for path in (one.path, *_folders_above(one.path))), below.get(one.path, {}))
         for rule, cause in (item for place in near for item in place.items()):
-            if one not in causes and any(fnmatchcase(one.rule, pattern) for pattern in explains[rule]):
+            if any(fnmatchcase(one.rule, pattern) for pattern in explains[rule]):
                 causes[one] = cause
+                break
     return causes
 
 
