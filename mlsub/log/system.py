@@ -27,12 +27,11 @@ _decoder = json.JSONDecoder()
 
 
 class LoggedSystem(msgspec.Struct, frozen=True, array_like=True):
-    """What a log says of its system: some fields of the first ``:::SYSJSON`` that can be read, and its line.
+    """What a log says of its system: some fields of the first ``:::SYSJSON`` that can be read.
 
     ``ranks`` is the number of processes that log records, where all from 0 on have their number before one; else 0.
     """
 
-    line: int | None = None
     fields: dict[str, str] = {}
     ranks: int = 0
 
@@ -58,15 +57,10 @@ class SystemReader:
 
 
 def _read_system(head: bytes) -> LoggedSystem:
-    processes = _count_processes(head)
-    at = -1 if holds(head, _RARE) else len(head)
-    for _ in range(_TRIES):
-        if (at := head.find(_TOKEN, at + 1)) < 0:
-            break
-        fields = _fields(head[at + len(_TOKEN) : at + _LONGEST].decode("latin-1"))
-        if fields is not None:
-            return LoggedSystem(head.count(b"\n", 0, at) + 1, fields, processes)
-    return LoggedSystem(ranks=processes)
+    texts = head.split(_TOKEN, _TRIES)[1:] if holds(head, _RARE) else []
+    read = (_fields(text[:_LONGEST].decode("latin-1")) for text in texts)
+    fields = next((one for one in read if one is not None), {})
+    return LoggedSystem(fields, _count_processes(head))
 
 
 def _count_processes(head: bytes) -> int:

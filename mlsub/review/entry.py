@@ -127,12 +127,14 @@ def _hyperparameters_differ(entry: Entry, keys: Collection[str]) -> Iterator[Fin
     refused = {
         found.rule.split(".")[1] for log in entry.logs for found in log.findings if found.rule.startswith("key.")
     }
+    if len({log.benchmark for log in entry.logs}) != 1:
+        return
     odd: dict[str, dict[str, list[LogReport]]] = {}
-    for key in sorted({*keys} - refused) if len({log.benchmark for log in entry.logs}) == 1 else ():
-        stated = [(log, log.run.hyperparameters[key]) for log in entry.logs if key in log.run.hyperparameters]
+    for key in sorted({*keys} - refused):
         groups: dict[str, list[LogReport]] = {}
-        for log, value in stated if any(value != stated[0][1] for _, value in stated) else ():
-            groups.setdefault(show_value(value), []).append(log)
+        for log in entry.logs:
+            if key in log.run.hyperparameters:
+                groups.setdefault(show_value(log.run.hyperparameters[key]), []).append(log)
         if len(groups) > 1:
             odd[key] = groups
     if odd:
