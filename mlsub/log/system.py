@@ -40,7 +40,7 @@ class SystemReader:
     """Takes the first bytes of a log, in pieces of any size; :meth:`finish` gives what they say."""
 
     def __init__(self) -> None:
-        self._head = bytearray()
+        self._head = b""
         #: What was found, and in how many bytes: a run is asked for several times.
         self._found: tuple[int, LoggedSystem] = (0, LoggedSystem())
 
@@ -52,7 +52,7 @@ class SystemReader:
     def finish(self) -> LoggedSystem:
         """Return what was said so far."""
         if self._found[0] != len(self._head):
-            self._found = (len(self._head), _read_system(bytes(self._head)))
+            self._found = (len(self._head), _read_system(self._head))
         return self._found[1]
 
 
@@ -65,7 +65,8 @@ def _read_system(head: bytes) -> LoggedSystem:
 
 def _count_processes(head: bytes) -> int:
     """Return how many processes log records, where each from 0 on has its number before one; else 0."""
-    if _AFTER_RANK not in head:
+    # Most logs name none: where the last record has no number before it, the others are not looked at.
+    if not head.startswith(_AFTER_RANK, max(head.rfind(TOKEN) - 2, 0)):
         return 0
     ranks = {int(rank) for rank in _RANKED.findall(head)}
     return len(ranks) if ranks == set(range(len(ranks))) else 0

@@ -131,10 +131,12 @@ def _hyperparameters_differ(entry: Entry, keys: Collection[str]) -> Iterator[Fin
         return
     odd: dict[str, dict[str, list[LogReport]]] = {}
     for key in sorted({*keys} - refused):
+        stated = [(log.run.hyperparameters[key], log) for log in entry.logs if key in log.run.hyperparameters]
+        if all(value == stated[0][0] for value, _ in stated):
+            continue
         groups: dict[str, list[LogReport]] = {}
-        for log in entry.logs:
-            if key in log.run.hyperparameters:
-                groups.setdefault(show_value(log.run.hyperparameters[key]), []).append(log)
+        for value, log in stated:
+            groups.setdefault(show_value(value), []).append(log)
         if len(groups) > 1:
             odd[key] = groups
     if odd:
