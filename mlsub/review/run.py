@@ -25,6 +25,8 @@ _PERSON = re.compile(
 )
 #: Many implementations open a block as they stop; training takes longer than that.
 IDLE_MS = 1_000
+#: No run takes longer than a year.
+LONGEST_MS = 366 * 86_400_000
 #: And a share of the run: what is logged in one go may carry times that are a little off.
 IDLE_SHARE = 0.005
 #: A model that trains for so long between two evaluations is not evaluated in a few milliseconds; a toy may be.
@@ -107,6 +109,9 @@ def _interval(run: Run, path: str) -> Iterator[Finding]:
         yield finding(
             "run.interval-negative", path, line=run.lines.get("run_stop"), actual=f"{duration / 60_000:g} minutes"
         )
+    elif duration is not None and duration > LONGEST_MS:
+        minutes = f"{duration / 60_000:,.0f} minutes"
+        yield finding("run.interval-too-long", path, line=run.lines.get("run_stop"), actual=minutes)
     apart = [line for earliest, latest, line in run.edges.values() if latest - earliest > IDLE_MS]
     if duration is not None and apart:
         widest = run.edges["run_stop"][1] - run.edges["run_start"][0]

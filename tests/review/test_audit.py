@@ -246,6 +246,17 @@ def test_a_negative_run_still_has_its_minutes(tmp_path: Path) -> None:
     assert finding["actual"] == "-10 minutes"
 
 
+@pytest.mark.parametrize(("days", "found"), [(366, 0), (367, 1)])
+def test_a_run_of_more_than_a_year_is_an_error(days: int, found: int, tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    tree.edit(lambda log: log.put("run_start", time_ms=log.records("run_stop")[0]["time_ms"] - days * 86_400_000))
+    outcome = check(tree.folder)
+    assert [one["severity"] for one in outcome.of("run.interval-too-long")] == ["error"] * found
+    assert outcome.report["logs"][0]["official"] == "compliant"
+    shown = "run_start and run_stop are more than 366 days apart" in mlsub("check", tree.folder).stdout
+    assert shown == bool(found)
+
+
 def _edge(key: str, minutes: float) -> Callable[[Log], None]:
     """Add a second run_start or run_stop, so many minutes after the start, right behind the first run_start."""
 

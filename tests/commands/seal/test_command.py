@@ -212,6 +212,7 @@ def _second_start(log: Log) -> None:
         (lambda log: log.put("submission_org", value="Globex"), "cross.org"),
         (_second_start, "run.interval-repeated"),
         (lambda log: log.put("run_stop", time_ms=1), "run.interval-negative"),
+        (lambda log: log.put("run_start", time_ms=1), "run.interval-too-long"),
     ],
 )
 def test_a_package_with_review_errors_is_not_sealed_unless_asked(
