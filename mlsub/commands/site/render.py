@@ -95,7 +95,11 @@ def write_static(site: Path) -> None:
         OSError: they cannot be written.
     """
     names = [f"{name}.js" for name in _PARTS]
-    shutil.copytree(STATIC, site / "static", copy_function=shutil.copyfile, ignore=lambda *_: names)
+    (site / "static").mkdir(parents=True)
+    # Not copytree, whose error is a list.
+    for file in STATIC.iterdir():
+        if file.name not in names:
+            shutil.copyfile(file, site / "static" / file.name)
     (site / _SCRIPT).write_bytes(b"".join((STATIC / name).read_bytes() for name in names))
 
 

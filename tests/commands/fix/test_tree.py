@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -312,3 +313,19 @@ def test_repairs_that_fail_are_counted_as_failed(tmp_path: Path, monkeypatch: py
     assert "- results/rack1/resnet/result_1.txt: CR LF to LF" in done.stdout
     assert "1 repair on 40 lines made in 1 place, 1 failed; the official verdict is not known\n" in done.stdout
     assert b"\r" in broken.read_bytes() and b"\r" not in tree.log(1).read_bytes()
+
+
+def test_a_full_disk_is_one_line_and_changes_nothing(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is repaired is written beside its place first; the disk has room for folders, not for contents."""
+
+    def full(file: Path, content: bytes) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(file))
+
+    before = snapshot(tree.folder)
+    monkeypatch.setattr(Path, "write_bytes", full)
+    done = run("fix", tree.folder, "--write")
+    monkeypatch.undo()
+    assert done.status == 2
+    [line] = done.stderr.splitlines()
+    assert line.startswith("mlsub fix: ") and line.endswith("cannot be written: No space left on device")
+    assert snapshot(tree.folder) == before

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import os
 import re
@@ -383,3 +384,13 @@ def test_text_that_a_spreadsheet_would_calculate_with_is_text_in_csv(tmp_path: P
     found = [result for one in rounds(tree.folder) for result in one.results]
     (row,) = csv.DictReader(io.StringIO(downloads(found)["data/results.csv"].decode()))
     assert (row["system_name"], row["framework"]) == ("'=1+1", "'\N{FULLWIDTH PLUS SIGN}x")
+
+
+def test_a_full_disk_at_the_files_of_all_sites_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: object, target: Path) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(target))
+
+    monkeypatch.setattr("mlsub.commands.site.render.shutil.copyfile", full)
+    done = run("site", make_tree(tmp_path).folder, "-o", tmp_path / "site")
+    assert (done.status, done.stdout) == (2, "")
+    assert done.stderr == f"mlsub site: {tmp_path / 'site'} cannot be written: No space left on device\n"
