@@ -102,6 +102,8 @@ def _too_large(content: dict[str, Any], bits: int, counted: tuple[str, ...]) -> 
 #: Where an Open entry explains what it did otherwise.
 _NOTES = "notes"
 _MOST_SHOWN = 40
+#: Characters of a field's name that a finding quotes.
+_LONGEST_NAME = 80
 
 
 def audit(content: dict[str, Any], duplicates: Mapping[str, bool]) -> Iterator[Finding]:
@@ -111,7 +113,8 @@ def audit(content: dict[str, Any], duplicates: Mapping[str, bool]) -> Iterator[F
         content: of the description.
         duplicates: fields that it has more than once, and whether with several values.
     """
-    for name, differ in duplicates.items():
+    for field, differ in duplicates.items():
+        name = field[:_LONGEST_NAME]
         message, severity = f"The field {name} appears more than once", Severity.WARNING if differ else Severity.NOTE
         yield finding("system.duplicate-key", name, message + (", and not with one value" * differ), severity=severity)
     for part in (_division, _silence, _meaning, _accelerators, audit_figures, _spelling):
