@@ -67,7 +67,7 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The site of a result whose names mean something to other programs, and its data as if there were 105 of it."""
     above = tmp_path_factory.mktemp("many")
     tree = make_tree(above, benchmarks=["resnet"])
-    tree.describe(system_name='=HYPERLINK("x"), a "quoted", name', framework="  +PyTorch <b>")
+    tree.describe(system_name='=HYPERLINK("x"), a "quoted", name', framework="  +PyTorch <b>;=1+1")
     build_site(checked(tree.folder), above / "site")
     results = one_round(tree).results * 105
     for path, content in {RESULTS_SCRIPT: results_script(results), **downloads(results)}.items():
