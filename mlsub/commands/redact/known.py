@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import accumulate, chain, islice
 
@@ -14,22 +14,27 @@ from mlsub.commands.redact.patterns import SKETCH, Candidate, all_looks, candida
 
 #: Names looked for at most; the rest is replaced only where it gives itself away.
 MAX_NAMES = 5000
-#: Secrets that are looked for where nothing says that they are secret, and how long they are at least.
-MAX_SECRETS, _DISTINCTIVE = 1000, 12
+#: Secrets that are looked for where nothing says that they are secret, and those that begin and end alike.
+MAX_SECRETS, MAX_ALIKE = 1000, 8
+#: How long these are: longer ones are several that overlap.
+_DISTINCTIVE, MAX_SECRET = 12, 1 << 13
+#: The length of the longest word of such a secret at least, and of the parts by which secrets are looked for.
+_PART = 6
+#: Any text as long as a secret has such a part at one of these places.
+_EVERY = _DISTINCTIVE - _PART + 1
 _WORD = re.compile(rb"[\w\x80-\xff]++")
 _HOST_DOMAIN = re.compile(rb"(?:\.[A-Za-z][\w-]{0,62}){2,6}(?![\w-])")
-#: The length of the word by which a secret is looked for.
-_ANCHOR = 6
 #: Bytes of lines that are kept, and what is counted for each line and each place in it.
-_MAX_KEPT, _WEIGHT = 1 << 24, 128
+_MAX_KEPT, _WEIGHT = 1 << 25, 128
+#: By the sketch of a line what may be private in it.
+_Noted = dict[bytes, tuple[Candidate, ...]]
 
 
-def anchor(secret: bytes) -> bytes:
-    """Return the longest word of a secret that is one wherever it stands: long, of letters and digits; else nothing."""
-    if len(secret) < _DISTINCTIVE or not is_mixed(secret) or len(secret.split()) != 1:
-        return b""
-    longest = max(_WORD.findall(secret), key=len)
-    return longest if len(longest) >= _ANCHOR else b""
+def is_distinctive(secret: bytes) -> bool:
+    """Return whether a secret is one wherever it stands: long, with a long word, of letters and digits."""
+    if not _DISTINCTIVE <= len(secret) <= MAX_SECRET or not is_mixed(secret) or len(secret.split()) != 1:
+        return False
+    return max(map(len, _WORD.findall(secret))) >= _PART
 
 
 class Known:
@@ -38,9 +43,15 @@ class Known:
     Lines of which only the digits differ are searched once, and what was found is judged in each.
     """
 
-    def __init__(self, names: Mapping[bytes, Kind], secrets: Iterable[bytes]) -> None:
+    def __init__(self) -> None:
+        #: What looks private, what may be a name, and how much of both is kept.
+        self._lines: _Noted = {}
+        self._named: _Noted = {}
+        self._kept = 0
+
+    def learn(self, names: Mapping[bytes, Kind], secrets: Collection[bytes]) -> None:
+        """Look for these names and secrets from now on, and no others."""
         self._names = dict(islice(names.items(), MAX_NAMES))
-        self._secrets = {secret: anchor(secret).translate(SKETCH) for secret in islice(secrets, MAX_SECRETS)}
         self._sketches = {name.translate(SKETCH) for name in self._names}
         #: By the sketch of its first word, how long a name may be.
         self._lengths: defaultdict[bytes, set[int]] = defaultdict(set)
@@ -48,23 +59,33 @@ class Known:
             if first := _WORD.match(name):
                 self._lengths[first[0]].add(len(name))
         self._name = lru_cache(maxsize=1 << 13)(self._judge_name)
-        #: By the sketch of a line what may be private in it, and how much is kept.
-        self._lines: dict[bytes, tuple[Candidate, ...]] = {}
-        self._kept = 0
+        self._named.clear()
+        #: By parts of its beginning or end, a secret and what of it stands before the part.
+        self._parts: defaultdict[bytes, list[tuple[int, bytes]]] = defaultdict(list)
+        self.left_out = len(secrets) > MAX_SECRETS
+        for secret in islice(secrets, MAX_SECRETS):
+            ends = (range(at, at + _EVERY) for at in (0, len(secret) - _DISTINCTIVE))
+            by_end = [[(secret[at : at + _PART], at) for at in end] for end in ends]
+            alike, rarer = min((max(len(self._parts[part]) for part, _ in end), end) for end in by_end)
+            for part, at in rarer if alike < MAX_ALIKE else ():
+                self._parts[part].append((at, secret))
+            self.left_out |= alike >= MAX_ALIKE
 
     def find(self, text: bytes) -> list[PrivateSpan]:
         """Return what is private in whole lines, with NUL for what is replaced already, in no order."""
         if self._kept > _MAX_KEPT:
             self._lines.clear()
+            self._named.clear()
             self._kept = 0
         sketch = text.translate(SKETCH)
         lines = sketch.split(b"\n")
         different = dict.fromkeys(lines)
-        self._search([line for line in different if line not in self._lines])
-        found: list[PrivateSpan] = []
+        self._note(self._lines, different, _looking_private)
+        self._note(self._named, different, self._maybe_names)
+        found = self._find_secrets(text)
         at = 0
         for line in lines:
-            for start, end, judge in self._lines[line]:
+            for start, end, judge in chain(self._lines[line], self._named[line]):
                 begin = at + start
                 for first, last, thing in judge(text[begin : at + end]):
                     found.append((begin + first, begin + last, thing))
@@ -73,25 +94,33 @@ class Known:
             found += ((start + first, start + last, thing) for first, last, thing in judge(text[start:end]))
         return found
 
-    def _search(self, lines: Sequence[bytes]) -> None:
-        """Note what may be private in sketches of lines."""
-        sketch = b"\n" + b"\n".join(lines)
-        starts = list(accumulate((len(line) + 1 for line in lines), initial=1))
+    def _note(self, noted: _Noted, lines: Iterable[bytes], search: Callable[[bytes], Iterator[Candidate]]) -> None:
+        """Note what may be private in sketches of lines, unless it is noted."""
+        new = [line for line in lines if line not in noted]
+        sketch = b"\n" + b"\n".join(new)
+        starts = list(accumulate((len(line) + 1 for line in new), initial=1))
         found: defaultdict[int, list[Candidate]] = defaultdict(list)
-        words = b"\n".join(set(sketch.split()))
-        for start, end, judge in chain(candidates(sketch, words, all_looks()[0]), self._candidates(sketch, words)):
+        for start, end, judge in search(sketch):
             number = bisect(starts, start) - 1
             found[number].append((start - starts[number], end - starts[number], judge))
-        self._lines.update(dict.fromkeys(lines, ()))
-        self._lines.update((lines[number], tuple(ones)) for number, ones in found.items())
-        self._kept += len(sketch) + _WEIGHT * (len(lines) + sum(map(len, found.values())))
+        noted.update(dict.fromkeys(new, ()))
+        noted.update((new[number], tuple(ones)) for number, ones in found.items())
+        self._kept += len(sketch) + _WEIGHT * (len(new) + sum(map(len, found.values())))
 
-    def _candidates(self, sketch: bytes, words: bytes) -> Iterator[Candidate]:
-        """Yield where names and secrets that are known may stand."""
-        for secret, word in self._secrets.items():
-            if word in words:
-                for match in re.finditer(rb"(?=(" + re.escape(secret.translate(SKETCH)) + rb"))", sketch):
-                    yield *match.span(1), self._judge_secret
+    def _find_secrets(self, text: bytes) -> list[PrivateSpan]:
+        """Return where secrets stand that are known; those that overlap are one."""
+        found: list[tuple[int, int]] = []
+        for place in range(0, len(text), _EVERY) if self._parts else ():
+            for before, secret in self._parts.get(text[place : place + _PART], ()):
+                start, end = place - before, place - before + len(secret)
+                if start >= 0 and text.startswith(secret, start):
+                    while found and found[-1][1] > start:
+                        start, end = min(start, found[-1][0]), max(end, found.pop()[1])
+                    found.append((start, end))
+        return [(start, end, (Kind.SECRET, text[start:end])) for start, end in found]
+
+    def _maybe_names(self, sketch: bytes) -> Iterator[Candidate]:
+        """Yield where names that are known may stand."""
         for match in _WORD.finditer(sketch) if self._lengths else ():
             if match[0] in self._lengths:
                 start = match.start()
@@ -99,9 +128,6 @@ class Known:
                 ends = [_end(sketch, end) for end in ends if sketch[start:end] in self._sketches]
                 if any(ends):
                     yield start, max(ends), self._name
-
-    def _judge_secret(self, value: bytes) -> tuple[PrivateSpan, ...]:
-        return ((0, len(value), (Kind.SECRET, value)),) if value in self._secrets else ()
 
     def _judge_name(self, value: bytes) -> tuple[PrivateSpan, ...]:
         for length in range(len(value), 0, -1):
@@ -116,3 +142,7 @@ def _end(text: bytes, end: int) -> int:
     """Where a name ends with a domain behind it; 0 if it is part of a longer word."""
     domain = _HOST_DOMAIN.match(text, end)
     return 0 if _WORD.match(text, end) else domain.end() if domain else end
+
+
+def _looking_private(sketch: bytes) -> Iterator[Candidate]:
+    return candidates(sketch, b"\n".join(set(sketch.split())), all_looks()[0])

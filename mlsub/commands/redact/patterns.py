@@ -15,7 +15,7 @@ from mlsub.io.data import shipped
 from mlsub.io.errors import MlsubError
 
 #: How far before something private is looked for what must not stand there.
-_NEAR = 84
+_NEAR = 40
 
 
 class _Token(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -35,8 +35,9 @@ class _Form(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     near: tuple[str, ...]
     pattern: str
     left: str | None = None
+    back: str | None = None
     unless: str | None = None
-    way: int = _NEAR
+    way: int = 84
     kind: str | None = None
 
 
@@ -66,7 +67,8 @@ Candidate = tuple[int, int, Judge]
 class Look(NamedTuple):
     """A compiled form: hints of which one has to be there, the pattern, and what stands how far before it.
 
-    ``unless`` is what must not stand before what is private. Without a judge the groups have theirs.
+    ``unless`` is what must not stand before what is private, ``back`` what stands before the pattern, read backwards.
+    Without a judge the groups have theirs.
     """
 
     near: tuple[bytes, ...]
@@ -74,7 +76,8 @@ class Look(NamedTuple):
     left: re.Pattern[bytes] | None
     judge: Judge | None
     unless: re.Pattern[bytes] | None = None
-    way: int = _NEAR
+    way: int = 84
+    back: re.Pattern[bytes] | None = None
 
 
 def shape(text: str) -> str:
@@ -107,11 +110,11 @@ def _filled(pattern: str) -> re.Pattern[bytes]:
 
 def _looks(forms: Iterable[_Form]) -> Iterator[Look]:
     for form in forms:
-        left, unless = (_filled(pattern) if pattern else None for pattern in (form.left, form.unless))
+        left, unless, back = (_filled(one) if one else None for one in (form.left, form.unless, form.back))
         judge = _KINDS[form.kind] if form.kind else None
         for near in [(word,) for word in form.near] if "{near}" in form.pattern else [form.near]:
             pattern = _filled(form.pattern.replace("{near}", near[0]))
-            yield Look(tuple(word.encode() for word in near), pattern, left, judge, unless, form.way)
+            yield Look(tuple(word.encode() for word in near), pattern, left, judge, unless, form.way, back)
 
 
 @lru_cache(maxsize=1)
@@ -129,19 +132,21 @@ def candidates(sketch: bytes, words: bytes, looks: Iterable[Look]) -> Iterator[C
         words: the words in it.
         looks: what is looked for.
     """
+    mirrored = sketch[::-1]
     for look in looks:
         if any(word in words for word in look.near):
             for match in look.pattern.finditer(sketch):
-                yield from _matched(sketch, look, match)
+                yield from _matched(sketch, mirrored, look, match)
 
 
-def _matched(sketch: bytes, look: Look, match: re.Match[bytes]) -> Iterator[Candidate]:
+def _matched(sketch: bytes, mirrored: bytes, look: Look, match: re.Match[bytes]) -> Iterator[Candidate]:
     start, end = match.span()
     left = look.left and look.left.search(sketch, max(0, start - look.way), start)
-    if look.left and not left:
+    back = look.back and look.back.match(mirrored, len(sketch) - start)
+    if (look.left and not left) or (look.back and not back):
         return
     if look.judge:
-        parts = [(left.start() if left else start, end, look.judge)]
+        parts = [(left.start() if left else start - len(back[0]) if back else start, end, look.judge)]
     else:
         matches = (match, left) if left else (match,)
         parts = [(*one.span(name), _KINDS[name]) for one in matches for name in one.re.groupindex]
@@ -262,6 +267,8 @@ _KINDS["block"] = _block
 
 #: Hosts that one list is taken apart into at most.
 MAX_MEMBERS = 4096
+#: No name of a user or of a host, without its domain, is longer.
+MAX_NAME = 100
 _LIST_PART = re.compile(rb"(?<![\w.-])([\w.-]++)(?:\[([\d,-]{1,400})\])?(?::\d{1,5})?(?=,|\Z)")
 _COMMON = frozenset(LOOKS.common.encode().split())
 
@@ -270,7 +277,7 @@ def learnable(kind: Kind, name: bytes) -> bool:
     """Return whether a name stands for its owner wherever it is a word of its own: not short, and no word of logs."""
     lower = name.lower()
     if (
-        len(name) < 3
+        not 3 <= len(name) <= MAX_NAME
         or lower in _COMMON
         or name.isdigit()
         or not name[:1].isalnum()

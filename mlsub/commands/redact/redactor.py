@@ -36,7 +36,7 @@ _ENV = re.compile(
     rb"[A-Z_][A-Z0-9_]{1,100}=([\"']?[^\s\"'<\0][^\r\n\0]*)"
 )
 #: How often a text is looked through: what stands beside something replaced may only then be seen for what it is.
-_LOOKS = 8
+_LOOKS = 4
 _RANK = {kind: rank for rank, kind in enumerate(Kind)}
 #: Whose names may stand elsewhere too.
 _OWNERS = (Kind.PATH, Kind.HOST, Kind.USER)
@@ -78,12 +78,13 @@ class Redactor:
         self._taken: dict[str, int] = {}
         self._root = Path()
         self._items: dict[Thing, Private] = {}
+        self._known = known.Known()
         self._begin()
 
     def _begin(self) -> None:
         """List anew, with all that is known by now."""
         self._begun_with = len(self._names), len(self._secrets), self._taken.copy()
-        self._known = known.Known(self._names, self._secrets)
+        self._known.learn(self._names, self._secrets)
         self._numbers = self._taken.copy()
         self._items.clear()
         #: How often each thing stands in which kind of place, and those with as many places as are listed.
@@ -120,7 +121,7 @@ class Redactor:
     @property
     def left_out(self) -> bool:
         """Whether there were more names or secrets than are looked for wherever they stand."""
-        return self._forgot or len(self._names) > known.MAX_NAMES or len(self._secrets) > known.MAX_SECRETS
+        return self._forgot or len(self._names) > known.MAX_NAMES or self._known.left_out
 
     def _remember(self, kind: Kind, key: bytes) -> None:
         """Keep the names that stand for the owner of a thing, within bounds: a short list of hosts names thousands."""
@@ -223,7 +224,7 @@ class Redactor:
         item = self._items.get(thing)
         if item is None:
             kind, key = thing
-            if kind is Kind.SECRET and known.anchor(key):
+            if kind is Kind.SECRET and known.is_distinctive(key):
                 self._secrets[key] = None
             if len(self._items) >= MAX_ITEMS:
                 raise MlsubError(f"There are more than {MAX_ITEMS} different things to replace. Name fewer logs.")
@@ -283,19 +284,19 @@ def _joined(texts: Iterable[bytes]) -> bytes:
 
 def _merged(found: Iterable[PrivateSpan], text: bytes) -> list[PrivateSpan]:
     """Spans in order; what overlaps is one, of the earlier kind."""
-    kept: list[PrivateSpan] = []
+    kept: list[tuple[int, int, Kind, bytes | None]] = []
     first, behind = 0, 0
-    for span in sorted(found):
-        start, end, (kind, key) = span
+    for start, end, (kind, key) in sorted(found):
         if start >= behind:
-            kept.append(span)
-        elif end > behind or (start == first and _RANK[kind] < _RANK[kept[-1][2][0]]):
-            key = key if (start, end) == (first, behind) else text[first:end]
-            kept[-1] = (first, end, (min(kept[-1][2][0], kind, key=_RANK.__getitem__), key))
+            kept.append((start, end, kind, key))
+        elif end > behind or (start == first and _RANK[kind] < _RANK[kept[-1][2]]):
+            # What is more than one of them is cut out once, when all is known.
+            own = key if (start, end) == (first, behind) else None
+            kept[-1] = (first, end, min(kept[-1][2], kind, key=_RANK.__getitem__), own)
         else:
             continue
-        first, behind, _ = kept[-1]
-    return kept
+        first, behind = kept[-1][:2]
+    return [(start, end, (kind, text[start:end] if key is None else key)) for start, end, kind, key in kept]
 
 
 def _shown(kind: Kind, key: bytes) -> str:

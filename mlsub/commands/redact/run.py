@@ -8,7 +8,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from mlsub.commands.redact.document import Kind, Redaction, Unsearched
-from mlsub.commands.redact.known import MAX_NAMES, MAX_SECRETS
+from mlsub.commands.redact.known import MAX_ALIKE, MAX_NAMES, MAX_SECRETS
 from mlsub.commands.redact.patterns import LOOKS, MAX_MEMBERS
 from mlsub.commands.redact.redactor import Redactor
 from mlsub.io.errors import MlsubError
@@ -20,8 +20,8 @@ from mlsub.submission.listing import ItemKind, Listing, is_stray_folder, list_tr
 
 _LEFT_OUT = (
     f"There are more than {MAX_NAMES:,} users and hosts, {MAX_MEMBERS:,} hosts in one list, "
-    f"or {MAX_SECRETS:,} secrets. The others are replaced only where they stand as such, not as words in other lines. "
-    "Name fewer logs, or use --pattern."
+    f"{MAX_SECRETS:,} secrets, or {MAX_ALIKE} that begin and end alike. The others are replaced only where they stand "
+    "as such, not as words in other lines. Name fewer logs, or use --pattern."
 )
 
 

@@ -10,11 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.commands.redact.patterns import LOOKS, TOKENS, all_looks, shape
-from mlsub.commands.redact.redactor import Redactor
+from mlsub.commands.redact.document import Kind, PrivateSpan
+from mlsub.commands.redact.known import MAX_SECRET, is_distinctive
+from mlsub.commands.redact.patterns import LOOKS, MAX_NAME, TOKENS, all_looks, learnable, shape
+from mlsub.commands.redact.redactor import Redactor, _merged
 from tests.commands.fix.logs import LISTS
 from tests.commands.fix.test_redact import redact
-from tests.counted import growth
+from tests.counted import calls, growth
+from tools.campaigns.limits.steps import Machine
 
 _LETTERS, _UPPER, _LOWER = string.ascii_letters, string.ascii_uppercase, string.ascii_lowercase
 ALPHABETS = {
@@ -131,3 +134,65 @@ def test_the_cost_grows_with_the_lines(tmp_path: Path) -> None:
         Redactor().survey([file])
 
     assert growth(survey, 1000, 4000) < 4.4
+
+
+#: Lines that once took minutes a MB: what begins them, and what is repeated.
+LONG_LINES = {
+    "homes": (b"", b"/home"),
+    "projects": (b"", b"/work/scratch0/a"),
+    "file systems": (b"", b"/fsx/a"),
+    "domains": (b"", b".com."),
+    "one secret": (b'password="', b"a1"),
+    "a known secret": (b'password="a1a1a1a1a1a1" ', b"a1"),
+    "secrets of many lengths": (b" ".join(b"password=" + b"a1" * length for length in range(6, 60)) + b" ", b"a1"),
+    "secrets that begin alike": (b" ".join(b"password=a1a1a1%da1a1a1" % n for n in range(150)) + b" ", b"a1a1a1"),
+    "many secrets": (b" ".join(b"password=%dx%dab12cd" % (n**3, n**5) for n in range(100, 400)) + b" ", b"a1b2"),
+    "tokens": (b"", b"eyJ0123456789."),
+    "mails": (b"", b"a@b.cd"),
+}
+
+
+@pytest.mark.parametrize("name", LONG_LINES)
+def test_a_long_line_costs_as_much_as_it_is_long(name: str, tmp_path: Path) -> None:
+    first, body = LONG_LINES[name]
+    file = tmp_path / "result_0.txt"
+    line = (first + body * 10_000)[:20_000] + b"\n"
+
+    def work() -> None:
+        file.write_bytes(line)
+        redactor = Redactor()
+        redactor.survey([file])
+        redactor.write(file)
+
+    work()
+    assert calls(work) < 16 * len(line)
+
+
+@pytest.mark.parametrize("name", LONG_LINES)
+def test_what_stands_before_is_read_in_few_steps(name: str) -> None:
+    text = (LONG_LINES[name][1] * 400)[:400].decode()
+    for look in all_looks()[0]:
+        left, back = look.left and Machine(look.left, searched=True), look.back and Machine(look.back, searched=False)
+        assert left is None or left.count(text[: look.way], 1_000_000) < 4000, look.near
+        assert back is None or back.count(text[::-1], 1_000_000) < 4000, look.near
+
+
+def test_what_is_too_long_for_a_name_or_a_secret_is_not_looked_for_elsewhere() -> None:
+    assert [learnable(Kind.HOST, b"a1" * half) for half in (MAX_NAME // 2, MAX_NAME // 2 + 1)] == [True, False]
+    assert [is_distinctive(b"a1" * half) for half in (MAX_SECRET // 2, MAX_SECRET // 2 + 1)] == [True, False]
+
+
+def test_what_overlaps_is_cut_out_once() -> None:
+    cut = 0
+
+    class Text(bytes):
+        def __getitem__(self, key: slice) -> bytes:  # type: ignore[override]
+            nonlocal cut
+            found = super().__getitem__(key)
+            cut += len(found)
+            return found
+
+    text = Text(b"a1" * 500)
+    spans: list[PrivateSpan] = [(at, at + 12, (Kind.SECRET, b"a1" * 6)) for at in range(0, 980, 2)]
+    assert _merged(spans, text) == [(0, 990, (Kind.SECRET, b"a1" * 495))]
+    assert cut == 990

@@ -46,7 +46,6 @@ def _made(name: str, *arguments: Any) -> Callable[[], Any]:
 #: modules, or of :func:`_of_data`.
 MADE: dict[str, Callable[[], Any] | None] = {
     "mlsub/commands/audit/subject.py:_as_written": lambda: r"dgx[\W_]{1,3}a100",
-    "mlsub/commands/redact/known.py:_candidates": lambda: r"(?=(aa00))",
     "mlsub/commands/redact/patterns.py:_filled": None,
     "mlsub/commands/redact/patterns.py:_token_look": None,
     "mlsub/commands/redact/patterns.py:literal": _made("commands.redact.patterns:literal", "ab*cd"),
@@ -165,7 +164,10 @@ def _of_data() -> Iterator[Expression]:
     for place, schema in of_schemas().items():
         yield Expression(place, re.compile(schema or ""))
     for look in (look for looks in all_looks() for look in looks):
-        yield Expression(f"mlsub/commands/redact/looks.yaml:{look.near[0].decode()}", look.pattern)
+        place = f"mlsub/commands/redact/looks.yaml:{look.near[0].decode()}"
+        yield Expression(place, look.pattern)
+        if look.back is not None:
+            yield Expression(place, look.back, False)
 
 
 @cache
