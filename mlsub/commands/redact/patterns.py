@@ -268,7 +268,7 @@ _KINDS["block"] = _block
 #: Hosts that one list is taken apart into at most.
 MAX_MEMBERS = 4096
 #: No name of a user or of a host, without its domain, is longer.
-MAX_NAME = 100
+MAX_NAME = 64
 _LIST_PART = re.compile(rb"(?<![\w.-])([\w.-]++)(?:\[([\d,-]{1,400})\])?(?::\d{1,5})?(?=,|\Z)")
 _COMMON = frozenset(LOOKS.common.encode().split())
 
