@@ -16,7 +16,6 @@ import msgspec
 from mlsub.findings import Finding
 from mlsub.io.data import shipped
 from mlsub.io.errors import reason_of
-from mlsub.io.write import is_part
 from mlsub.rules.catalogue import finding
 from mlsub.submission.templates import begins_as_template, content_of, may_be_template
 
@@ -228,8 +227,6 @@ def is_stray_folder(item: Item) -> bool:
 @lru_cache(maxsize=4096)
 def stray_kind(name: str, table: Literal["files", "folders", "code"] = "folders") -> str | None:
     """Return what a folder or a file is by its name, such as ``caches``, where nobody means to submit it; else None."""
-    if is_part(name):
-        return "parts of files that were never finished"
     kinds = shipped(__file__, "strays.yaml", dict[str, dict[str, str]])[table]
     return next((kind for kind, pattern in kinds.items() if re.fullmatch(pattern, name)), None)
 

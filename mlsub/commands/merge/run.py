@@ -15,24 +15,19 @@ from mlsub.io.errors import MlsubError
 from mlsub.io.folders import Piece, check_free
 from mlsub.io.look import content_digest
 from mlsub.io.show import first_few
-from mlsub.io.write import is_part
 from mlsub.log.changes import fields
 from mlsub.present.envelope import Answer
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
 from mlsub.submission.audit import escaping_links
 from mlsub.submission.find import Target, locate
-from mlsub.submission.listing import Item, ItemKind, Listing, is_stray_folder, list_tree
+from mlsub.submission.listing import Item, ItemKind, Listing, list_tree, stray_kind
 from mlsub.submission.model import RESULT_PATTERN
 from mlsub.submission.report import Report
 from mlsub.systems.description import read_description
 from mlsub.workspace import Settings
 from mlsub.workspace.package import check_place, write_package
 from mlsub.workspace.runs import round_of
-
-
-def _is_left_out(item: Item) -> bool:
-    return is_stray_folder(item) or is_part(item.name)
 
 
 class Source(msgspec.Struct, frozen=True, dict=True):
@@ -45,7 +40,7 @@ class Source(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def items(self) -> dict[str, Item]:
         """What is joined, by path: all but folders of caches and of version control, and what mlsub never finished."""
-        return {item.path: item for item in self.listing.items if not _is_left_out(item)}
+        return {item.path: item for item in self.listing.items if not stray_kind(item.name)}
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):
@@ -186,7 +181,7 @@ def plan_merge(sources: Sequence[Source], round_: Round, output: Path) -> tuple[
         parts=tuple(_part(source, files, entries) for source in sources),
         files=len(files),
         joined=sum(len(have) > 1 for have in files.values()),
-        left_out=tuple(sorted({item.path for each in sources for item in each.listing.items if _is_left_out(item)})),
+        left_out=tuple(sorted({item.path for each in sources for item in each.listing.items if stray_kind(item.name)})),
         findings=tuple(_conflicts(sources, owners, entries)),
         report=None,
     )
