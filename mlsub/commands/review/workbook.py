@@ -38,7 +38,8 @@ def _copy(raw: bytes) -> bytes:
     tags = shared = longest = 0
     with zipfile.ZipFile(io.BytesIO(raw)) as archive, zipfile.ZipFile(copy := io.BytesIO(), "w") as kept:
         parts = [part for part in archive.infolist() if part.filename.lower().endswith((".xml", ".rels"))]
-        _refuse_if(len({part.filename.lower() for part in parts}) < len(parts), "a part is in it twice")
+        distinct = min(len({part.filename.lower() for part in parts}), len({part.header_offset for part in parts}))
+        _refuse_if(distinct < len(parts), "a part is in it twice")
         size = sum(part.file_size for part in parts)
         _refuse_if(size > MAX_UNPACKED, f"its XML unpacks to more than {MAX_UNPACKED >> 20} MiB")
         for part in parts:
