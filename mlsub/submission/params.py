@@ -151,13 +151,14 @@ def _read_options(content: bytes, name: str, round_: Round) -> Flags:
             break
         options = _parse_line(line, round_, alone=len(lines) == 1)
         if options is None:
-            number, alone = lines.index(line) + 1, len(lines) == 1 and not last
-            found.append(_unknown(name, number, line, known, ended=True, ends_script=True, alone=alone))
+            hint = _suggest(line, known, ended=True, alone=len(lines) == 1 and not last)
+            found.append(_unknown(name, lines.index(line) + 1, line, known, hint, ends_script=True))
         asked |= options or set()
     flags = () if found else sorted(_ASKS[option] for option in asked & _ASKS.keys())
-    if last.strip():
-        problem = _unknown if _parse_line(last, round_) is None else _badly_ended
-        found.append(problem(name, len(lines) + 1, last, known, ended=True))
+    if last.strip() and _parse_line(last, round_) is None:
+        found.append(_unknown(name, len(lines) + 1, last, known, _suggest(last, known, ended=True)))
+    elif last.strip():
+        found.append(_badly_ended(name, len(lines) + 1, last, ended=True))
     return Flags(**dict.fromkeys(flags, name), findings=tuple(found))
 
 
@@ -211,15 +212,16 @@ def _read_lines(text: str, name: str, round_: Round) -> Flags:
         if line in known and number == len(lines):
             found.add(_ASKS[line.replace("-", "_")])
         elif line in known:
-            problems.append(_badly_ended(name, number, line, known, ended=False))
+            problems.append(_badly_ended(name, number, line, ended=False))
         elif line.strip():
-            counts = line.strip() in round_.script_options
-            hint = f"It counts in the organisation's folder. There: {_written(line.strip(), ended=True)}"
-            problems.append(_unknown(name, number, line, known, ended=False, fix=hint if counts else None))
+            hint = _suggest(line, known, ended=False)
+            if hint is None and (word := line.strip()) in round_.script_options:
+                hint = f"It counts in the organisation's folder. There: {_written(word, ended=True)}"
+            problems.append(_unknown(name, number, line, known, hint))
     return Flags(**dict.fromkeys(found, name), findings=tuple(problems[:_MOST]))
 
 
-def _badly_ended(name: str, line: int, word: str, known: Sequence[str], *, ended: bool) -> Finding:
+def _badly_ended(name: str, line: int, word: str, *, ended: bool) -> Finding:
     return finding(
         "params.line-end",
         name,
@@ -235,28 +237,26 @@ def _written(word: str, *, ended: bool) -> str:
     return f"Write the file with: printf '{word}{end}' > {FILE}"
 
 
-def _unknown(
-    name: str,
-    line: int,
-    text: str,
-    known: Sequence[str],
-    *,
-    ended: bool,
-    ends_script: bool = False,
-    alone: bool = True,
-    fix: str | None = None,
-) -> Finding:
-    """Return the finding on a line that is no flag, on which the script may end; ``alone``: it is all of the file."""
+def _suggest(text: str, known: Sequence[str], *, ended: bool, alone: bool = True) -> str | None:
+    """Return what to write in place of a line that is no flag; ``alone``: it is all of the file."""
     word = text.strip()
     same = (flag for flag in known if flag.replace("_", "-") == word.replace("_", "-"))
-    if close := next(same, None) or next(iter(get_close_matches(word[:80], known, n=1)), None):
-        fix = f"Did you mean {close}? {_written(close, ended=ended) if alone else 'Write the line so.'}"
+    close = next(same, None) or next(iter(get_close_matches(word[:80], known, n=1)), None)
+    if close is None:
+        return None
+    return f"Did you mean {close}? {_written(close, ended=ended) if alone else 'Write the line so.'}"
+
+
+def _unknown(
+    name: str, line: int, text: str, known: Sequence[str], fix: str | None, *, ends_script: bool = False
+) -> Finding:
+    """Return the finding on a line that is no flag, on which the script may end."""
     return finding(
         "official.crash" if ends_script else "params.unknown-flag",
         name,
         _ENDS if ends_script else None,
         line=line,
         expected=f"one of {', '.join(known)}" if len(known) > 1 else ", ".join(known),
-        actual=readable(word[:80]) or "an empty line",
+        actual=readable(text.strip()[:80]) or "an empty line",
         fix=fix or (_REMOVE if ends_script else None),
     )
