@@ -71,8 +71,8 @@ def judge_entry(
     convergence = convergence_of(entry, needs, round_, flags, options)
     score, about_score, differs = judge_score(entry, needs, round_, convergence.result)
     energy, uncounted = energy_of(entry, needs, power, score)
-    crossed = reviewed("cross", entry.path, lambda: audit_entry(entry))
-    said = {found.rule for found in (*crossed, *convergence.findings) if found.severity is not Severity.NOTE}
+    mismatches = reviewed("cross", entry.path, lambda: audit_entry(entry))
+    reported = {found.rule for found in (*mismatches, *convergence.findings) if found.severity is not Severity.NOTE}
     findings = [
         *_files(entry, needs, round_),
         *_compliance(entry, needs, round_, dropped),
@@ -81,9 +81,11 @@ def judge_entry(
         *_scaling_place(entry, convergence.result, round_),
         *about_score,
         *audit_scales(entry),
-        *crossed,
+        *mismatches,
         *reviewed(
-            "cross.runs-differ", entry.path, lambda: audit_runs(entry, hyperparameter_keys(round_, needs.name), said)
+            "cross.runs-differ",
+            entry.path,
+            lambda: audit_runs(entry, hyperparameter_keys(round_, needs.name), reported),
         ),
         *reviewed("cross.round", entry.path, lambda: audit_dates(entry, round_, needs.name)),
         *reviewed("run.misspelt-key", entry.path, lambda: audit_keys(entry.logs, round_, needs.name)),

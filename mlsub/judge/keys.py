@@ -97,7 +97,7 @@ def known_keys(round_: Round, benchmark: str) -> frozenset[str]:
 
 
 def hyperparameter_keys(round_: Round, benchmark: str) -> frozenset[str]:
-    """The hyperparameters that the rules of a benchmark name, or the reference points that are there."""
+    """Return the hyperparameters that the rules of a benchmark name, or its reference at the largest batch size."""
     file = reference_file(round_.usage, round_.ruleset, benchmark)
     try:
         stated = hyperparameters_of(file, math.inf)[1] if file is not None else {}

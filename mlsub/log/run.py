@@ -14,7 +14,7 @@ from mlsub.log.event import EXPECTED_TYPES, Event, Records, Seed, read_seed
 from mlsub.log.events import Handler, Tally
 from mlsub.log.lengths import EvaluationLengths, LengthFold
 from mlsub.log.reading import Reading, ReadingFold
-from mlsub.log.system import LoggedSystem, SystemReader
+from mlsub.log.system import SCALE, LoggedSystem, SystemReader
 
 #: Bounds that keep a run small on hostile input; published logs stay far below them.
 MAX_EVALUATIONS = 10_000
@@ -118,7 +118,6 @@ class Run(msgspec.Struct, frozen=True, array_like=True):
         return bool(self.status == "success")
 
 
-SCALE = ("number_of_nodes", "accelerators_per_node")
 #: Keys that others compute with, kept whatever else a log states before them.
 _ALWAYS_KEPT = frozenset(
     (

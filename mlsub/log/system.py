@@ -21,8 +21,8 @@ _TOKEN, _RARE = b":::SYSJSON ", b":::SYSJ"
 #: A record behind the number of the process that logged it, as launchers write it.
 _AFTER_RANK = b": " + TOKEN
 _RANKED = re.compile(rb"(?:^|[\r\n]) *(\d{1,8}) *" + re.escape(_AFTER_RANK))
-#: The fields that are kept, as a system description names them.
-FIELDS = ("number_of_nodes", "accelerators_per_node")
+#: The fields of a system that say how large it is, as descriptions and logs name them; these are kept.
+SCALE = ("number_of_nodes", "accelerators_per_node")
 _decoder = json.JSONDecoder()
 
 
@@ -80,4 +80,4 @@ def _fields(text: str) -> dict[str, str] | None:
         return None
     if not isinstance(content, dict):
         return None
-    return {name: str(content[name])[:_LONGEST_VALUE] for name in FIELDS if isinstance(content.get(name), int | str)}
+    return {name: str(content[name])[:_LONGEST_VALUE] for name in SCALE if isinstance(content.get(name), int | str)}

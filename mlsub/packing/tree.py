@@ -350,7 +350,7 @@ def compare_tree(
     tree = folder if is_tree else folder / top
     if not is_tree and (tree.is_symlink() or not tree.is_dir()):
         raise MlsubError(f"the manifest is of {top}, which {folder} neither is nor contains. Name another folder.")
-    problems: list[Finding] = [] if is_tree else list(_beside(folder, top, manifest))
+    problems: list[Finding] = [] if is_tree else list(_find_extras(folder, top, manifest))
     members = sorted(_walk(tree, top, problems), key=lambda member: member.name)
     members, linked = _take_linked_logs(tree, members) if sealed_from else (members, ())
     files: dict[str, str] = {}
@@ -368,7 +368,7 @@ def compare_tree(
     return tree, (*problems, *(change for change in changes if change.path not in known))
 
 
-def _beside(folder: Path, top: str, manifest: Path | None) -> Iterator[Finding]:
+def _find_extras(folder: Path, top: str, manifest: Path | None) -> Iterator[Finding]:
     """Yield what lies beside a tree: nothing is listed but the manifest with which it was unpacked."""
     with failing_as(f"{folder} cannot be read"):
         names = sorted(names_in(folder))

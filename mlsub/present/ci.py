@@ -185,7 +185,7 @@ def ci_report(command: str, reports: Iterable[Report], *, fail_on: Severity | No
 
 
 def _report_part(report: Report, *, fail_on: Severity | None) -> CiPart:
-    rules = f" ({report.usage} v{report.round}{report.by_own})" if report.usage and report.round else ""
+    rules = f" ({report.usage} v{report.round}{report.own_files})" if report.usage and report.round else ""
     forgiven = frozenset(report.findings).difference(report.rejecting())
     return part(
         _file(report.root, _repository()) + rules,

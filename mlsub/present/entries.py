@@ -65,7 +65,9 @@ def verdict_line(
         rest = "nothing could be checked" if alone else "this part could not be checked"
     also = _also(report if counting is None else counting, fail_on=fail_on)
     words = "; ".join(filter(None, (first, rest, also)))
-    return Text((Span(report.official.value, MEANINGS[report.official]), f"{report.by_own}{_raised(report)}: {words}"))
+    return Text(
+        (Span(report.official.value, MEANINGS[report.official]), f"{report.own_files}{_raised(report)}: {words}")
+    )
 
 
 def _raised(report: Report) -> str:
@@ -358,4 +360,4 @@ def _in_short(report: Report) -> str:
     """What was asked for, and the verdict."""
     asked = next((finding.path for finding in report.findings if finding.rejects), report.root)
     where = asked if report.official is Verdict.NOT_CHECKED else report.root
-    return f"{where}: {report.official.value}{report.by_own}"
+    return f"{where}: {report.official.value}{report.own_files}"

@@ -158,23 +158,23 @@ def sections(block: Findings, *, whole: bool = True) -> Iterator[Section]:
         defects = list(alike)
         shown = defects if whole else defects[:MAX_DEFECTS]
         for group in shown:
-            led_to = [one for cause in group for one in explained.get(cause, ())]
-            yield _section(group, block, led_to, None if whole else MAX_PLACES)
+            consequences = [one for cause in group for one in explained.get(cause, ())]
+            yield _section(group, block, consequences, None if whole else MAX_PLACES)
         if left := len(defects) - len(shown):
             rule, meaning = defects[0][0].rule, MEANINGS[defects[0][0].severity]
             more = f"and {plural(left, 'more finding')} of this rule; --format json lists all "
             yield Section((Span(more, meaning), Span(f"[{rule}]", "code")), (), meaning)
 
 
-def _section(group: Sequence[Finding], block: Findings, led_to: Sequence[Finding], most: int | None) -> Section:
+def _section(group: Sequence[Finding], block: Findings, consequences: Sequence[Finding], most: int | None) -> Section:
     first = group[0]
     meaning = MEANINGS[first.severity]
     head = (Span(label_of(first, block), meaning), f": {first.message} ", Span(f"[{first.rule}]", "code"))
     facts = list(facts_of(group, most))
-    if led_to:
-        families = dict.fromkeys(f"{one.rule.partition('.')[0]}.*" for one in led_to)
-        more = "" if set(block.folded).isdisjoint(led_to) else " (-v shows them)"
-        facts.append(("explains", f"{_size(led_to)} of {', '.join(families)}{more}"))
+    if consequences:
+        families = dict.fromkeys(f"{one.rule.partition('.')[0]}.*" for one in consequences)
+        more = "" if set(block.folded).isdisjoint(consequences) else " (-v shows them)"
+        facts.append(("explains", f"{_size(consequences)} of {', '.join(families)}{more}"))
     return Section(head, (Facts(tuple(facts)),), meaning)
 
 

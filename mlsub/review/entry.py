@@ -6,12 +6,12 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from difflib import SequenceMatcher
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 from mlsub.divisions import CLOSED, division_of
 from mlsub.findings import Finding, Severity
 from mlsub.io.show import plural, readable, several, show
-from mlsub.log.run import SCALE
+from mlsub.log.system import SCALE
 from mlsub.review.cross import same_organisation
 from mlsub.review.disclosure import KEYS, show_value
 from mlsub.rules.catalogue import finding
@@ -30,46 +30,46 @@ _MAY_DIFFER = {
     "actual_selfplay_games_per_generation",
 }
 #: The findings that speak of several batch sizes.
-_BATCH_SIZE, _SIZES_SAID = {"global_batch_size"}, {"rcp.batch-size", "rcp.mixed-batch-sizes"}
+_OF_BATCH_SIZE = {"rcp.batch-size", "rcp.mixed-batch-sizes"}
 #: How many of what a platform begins with: ``4x``, ``8x8x``.
 _COUNTS = re.compile(r"(\d{1,6}) ?[x×] ?(?:(\d{1,6}) ?[x×] ?)?(?=[a-z_])", re.IGNORECASE)
 
 
-def audit_runs(entry: Entry, keys: Collection[str], said: Collection[str]) -> Iterator[Finding]:
+def audit_runs(entry: Entry, keys: Collection[str], reported: Collection[str]) -> Iterator[Finding]:
     """Yield what the runs of an entry state differently, and logs of a system of another size than the entry's.
 
     Args:
         entry: with its logs.
         keys: the hyperparameters that the rules or the reference name.
-        said: the rules of errors and warnings that the entry has already; what these speak of is not said twice.
+        reported: the rules of errors and warnings that the entry has already; what they speak of is not repeated.
     """
-    differ = list(_names_differ(entry, said))
+    differ = list(_find_different_names(entry, reported))
     yield from differ
-    yield from _hyperparameters_differ(entry, {*keys} - _MAY_DIFFER - (_BATCH_SIZE if _SIZES_SAID & {*said} else set()))
+    known = _MAY_DIFFER | ({"global_batch_size"} if _OF_BATCH_SIZE.intersection(reported) else set())
+    yield from _find_different_hyperparameters(entry, set(keys) - known)
     if not differ:
-        yield from _scale_differs(entry)
+        yield from _find_other_scale(entry)
 
 
-def _names_differ(entry: Entry, said: Collection[str]) -> Iterator[Finding]:
+def _find_different_names(entry: Entry, reported: Collection[str]) -> Iterator[Finding]:
     for key, (rule, things, same) in _NAMES.items():
-        groups = _group(entry.logs, key, same) if rule not in said else {}
+        groups = _group_by_name(entry.logs, key, same) if rule not in reported else {}
         if len(groups) > 1:
-            shown = {show(name): logs for name, logs in groups.items()}
+            actual = _describe_groups({show(name): logs for name, logs in groups.items()})
             message = f"The runs of an entry name different {things}"
-            yield _differing("cross.runs-differ", {key: shown}, message, actual=_in_words(shown))
+            yield _finding_at_fewest("cross.runs-differ", key, groups, message, actual=actual)
 
 
-def _differing(
-    rule: str, odd: dict[str, dict[str, list[LogReport]]], message: str | None = None, **parts: Any
+def _finding_at_fewest(
+    rule: str, key: str, groups: dict[str, list[LogReport]], message: str | None = None, **parts: Any
 ) -> Finding:
-    """The finding on keys whose values differ between groups of logs, at the first of the fewest."""
-    key, groups = next(iter(odd.items()))
-    few = min(groups.values(), key=len)[0]
-    return finding(rule, few.path, message, line=few.run.lines.get(key), **parts)
+    """Return the finding on a key whose values differ between groups of logs, at the first log of the smallest."""
+    log = min(groups.values(), key=len)[0]
+    return finding(rule, log.path, message, line=log.run.lines.get(key), **parts)
 
 
-def _group(logs: Iterable[LogReport], key: str, same: Callable[[str, str], bool]) -> dict[str, list[LogReport]]:
-    """The logs by what they name, the first spelling of each; placeholders only where nothing else is named."""
+def _group_by_name(logs: Iterable[LogReport], key: str, same: Callable[[str, str], bool]) -> dict[str, list[LogReport]]:
+    """Return the logs by what they name, in its first spelling; placeholders only where nothing else is named."""
     named: dict[str, list[LogReport]] = {}
     for log in logs:
         value = log.run.identity.get(key)
@@ -83,8 +83,8 @@ def _group(logs: Iterable[LogReport], key: str, same: Callable[[str, str], bool]
     return groups
 
 
-def _in_words(groups: dict[str, list[LogReport]]) -> str:
-    """Which runs state what: the fewest first by their names, then what all others state."""
+def _describe_groups(groups: dict[str, list[LogReport]]) -> str:
+    """Say which runs state what: the smaller groups first, by the names of their files, then what all others state."""
     *few, (most, many) = sorted(groups.items(), key=lambda group: len(group[1]))
     odd = [f"{value} in {several([log.name for log in logs], _MOST_NAMED)}" for value, logs in few]
     return f"{'; '.join(odd[:_MOST_NAMED])}; {most} in {plural(len(many), 'run')}"
@@ -119,7 +119,7 @@ _NAMES: dict[str, tuple[str, str, Callable[[str, str], bool]]] = {
 }
 
 
-def _hyperparameters_differ(entry: Entry, keys: Collection[str]) -> Iterator[Finding]:
+def _find_different_hyperparameters(entry: Entry, keys: Collection[str]) -> Iterator[Finding]:
     """Yield hyperparameters that differ between runs of one benchmark, all in one finding; a warning but in Closed.
 
     A value that the rules do not allow has a finding of its own.
@@ -140,12 +140,13 @@ def _hyperparameters_differ(entry: Entry, keys: Collection[str]) -> Iterator[Fin
         if len(groups) > 1:
             odd[key] = groups
     if odd:
-        actual = several([f"{name}: {_in_words(groups)}" for name, groups in odd.items()], _MOST_NAMED)
+        actual = several([f"{name}: {_describe_groups(groups)}" for name, groups in odd.items()], _MOST_NAMED)
         severity = None if division_of(entry.division) == CLOSED else Severity.WARNING
-        yield _differing("entry.hyperparameters-differ", odd, actual=actual, severity=severity)
+        key, groups = next(iter(odd.items()))
+        yield _finding_at_fewest("entry.hyperparameters-differ", key, groups, actual=actual, severity=severity)
 
 
-def _scale_differs(entry: Entry) -> Iterator[Finding]:
+def _find_other_scale(entry: Entry) -> Iterator[Finding]:
     """Yield logs that state another number of nodes or accelerators than the description of their system.
 
     A log contradicts it where nothing that it states agrees: one source alone may mean something else by a number. What
@@ -156,9 +157,9 @@ def _scale_differs(entry: Entry) -> Iterator[Finding]:
     if nodes is None or each is None or entry.scaling_type == "weak":
         return
     for log in entry.logs:
-        stated = list(_stated(log, nodes, each))
-        odd = [words for words, fits, _ in stated if not fits]
-        by_default = all(default for *_, default in stated)
+        stated = list(_stated_sizes(log, nodes, each))
+        odd = [size.words for size in stated if not size.fits]
+        by_default = all(size.may_be_default for size in stated)
         if odd and len(odd) == len(stated) and (len(odd) > 1 or not by_default):
             yield finding(
                 "cross.scale",
@@ -170,8 +171,16 @@ def _scale_differs(entry: Entry) -> Iterator[Finding]:
             )
 
 
-def _stated(log: LogReport, nodes: int, each: int) -> Iterator[tuple[str, bool, bool]]:
-    """Yield what a log states of its size in words, whether it fits, and whether it may be a default: one node."""
+class _StatedSize(NamedTuple):
+    """What one source in a log states of its size, whether the description agrees, and whether it may be a default."""
+
+    words: str
+    fits: bool
+    may_be_default: bool = False
+
+
+def _stated_sizes(log: LogReport, nodes: int, each: int) -> Iterator[_StatedSize]:
+    """Yield what a log states of its size, beside the numbers of nodes and of accelerators in each."""
     total = nodes * each
     platform = log.run.identity.get("submission_platform")
     if isinstance(platform, str) and (counts := _COUNTS.match(platform[:_LONGEST])):
@@ -179,15 +188,15 @@ def _stated(log: LogReport, nodes: int, each: int) -> Iterator[tuple[str, bool, 
         # The template of a platform has the nodes before it; beside a name, it may be accelerators that are counted.
         fitting = {nodes} if is_placeholder(platform) else {nodes, each, total}
         fits = numbers[0] in fitting or (len(numbers) > 1 and prod(numbers) == total)
-        yield f"submission_platform {show(platform, 60)}", fits, numbers == [1]
+        yield _StatedSize(f"submission_platform {show(platform, 60)}", fits, may_be_default=numbers == [1])
     system, run = log.run.system, log.run
-    for words, one in ((":::SYSJSON", system.fields), ("the log", dict(zip(SCALE, run.scale, strict=True)))):
-        of_nodes, of_each = (count(one.get(name)) for name in SCALE)
+    for source, stated in ((":::SYSJSON", system.fields), ("the log", dict(zip(SCALE, run.scale, strict=True)))):
+        of_nodes, of_each = (count(stated.get(name)) for name in SCALE)
         if of_nodes:
-            fits = of_nodes == nodes and of_each in (None, 0, each)
-            fits = fits or (bool(of_each) and of_nodes * (of_each or 0) == total)
+            fits = of_nodes * of_each == total if of_each else of_nodes == nodes
             accelerators = f" of {plural(of_each, 'accelerator')}" if of_each else ""
-            yield f"{words} {plural(of_nodes, 'node')}{accelerators}", fits, of_nodes == 1 and words == ":::SYSJSON"
+            words = f"{source} {plural(of_nodes, 'node')}{accelerators}"
+            yield _StatedSize(words, fits, may_be_default=of_nodes == 1 and source == ":::SYSJSON")
     # Fewer processes than accelerators may log; more of them than there are, in whole nodes, are of a larger system.
     if system.ranks > 1 and (system.ranks == total or (each and system.ranks > total and not system.ranks % each)):
-        yield f"records of {system.ranks} processes", system.ranks == total, False
+        yield _StatedSize(f"records of {system.ranks} processes", system.ranks == total)

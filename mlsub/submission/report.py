@@ -242,9 +242,9 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     rules_file: Annotated[str | None, Says("The user's own rules in force besides; null without any.")] = None
 
     @property
-    def by_own(self) -> str:
-        """See :func:`by_own_files`."""
-        return by_own_files(self.rcp_file, self.rules_file)
+    def own_files(self) -> str:
+        """See :func:`describe_own_files`."""
+        return describe_own_files(self.rcp_file, self.rules_file)
 
     def path_below(self, above: str, path: str = ".") -> str:
         """Return one of its paths relative to a folder above its root."""
@@ -306,8 +306,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(finding for finding in self.findings if finding.rejects and not forgiven(finding))
 
 
-def by_own_files(rcp_file: str | None, rules_file: str | None) -> str:
-    """Return what stands behind a verdict for which files of the user's own count; nothing without any."""
+def describe_own_files(rcp_file: str | None, rules_file: str | None) -> str:
+    """Return what follows a verdict where files of the user's own count, such as ``by ...``; nothing without any."""
     points = f"reference points of {rcp_file}" if rcp_file else "the official rules"
     rules = f" and rules of {rules_file}" if rules_file else ""
     return f" by {points}{rules}" if rcp_file or rules_file else ""

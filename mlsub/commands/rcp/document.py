@@ -15,7 +15,7 @@ from mlsub.io.show import plural
 from mlsub.present.document import Block, Column, Document, Facts, Items, Meaning, Span, Table, Text, document, section
 from mlsub.present.entries import round_line
 from mlsub.rounds import get_round
-from mlsub.submission.report import by_own_files
+from mlsub.submission.report import describe_own_files
 
 _HOW = {
     "exact": "a reference point of this batch size",
@@ -230,5 +230,5 @@ def _summary(report: PackageMargins) -> str:
     counts = ", ".join(f"{count} {verdict}" for verdict, count in Counter(e.verdict for e in report.entries).items())
     tested = f"{len(report.entries)} entr{'y' if len(report.entries) == 1 else 'ies'} compared with a reference"
     rest = f"; {len(report.untested)} not tested" if report.untested else ""
-    own = by_own_files(report.rcp_file, report.rules_file)
+    own = describe_own_files(report.rcp_file, report.rules_file)
     return f"{tested}{own}{': ' if counts else ''}{counts}{rest}"

@@ -69,7 +69,7 @@ def _counts(report: Report, *, alone: bool) -> Iterator[doc.Block]:
     if not counts:
         yield from summary(report, alone=alone)
         return
-    yield doc.Text((doc.Span(", ".join(counts), "strong"), f";{report.by_own}" if report.by_own else ""))
+    yield doc.Text((doc.Span(", ".join(counts), "strong"), f";{report.own_files}" if report.own_files else ""))
     if (missing := missing_results(report)) is not None:
         yield doc.Text(doc.Span(missing, "note"))
     parts = {entry.official for entry in report.entries} | {system.official for system in report.systems}

@@ -153,7 +153,7 @@ def _count_words(one: SiteRound) -> Iterator[str]:
     meet = "meets" if len(one.results) == 1 else "meet"
     by_logs = "" if one.rules.package_checker else f"; {BY_LOGS}"
     count = count_text(len(one.results), "result")
-    yield f"{one.accepted:,} of {count} {meet} the official checker of the round{one.report.by_own}{by_logs}."
+    yield f"{one.accepted:,} of {count} {meet} the official checker of the round{one.report.own_files}{by_logs}."
     if (out := published(one.rules.usage, one.rules.name)) is not None:
         yield f"Published {'on' if out.date else 'in'} {out.shown}."
 

@@ -14,7 +14,7 @@ from mlsub.findings import Finding, Kind
 from mlsub.io.show import inert, plain, plural
 from mlsub.present.document import Column, Table, Text
 from mlsub.present.terminal import put
-from mlsub.submission.report import by_own_files
+from mlsub.submission.report import describe_own_files
 
 if TYPE_CHECKING:
     from mlsub.commands.watch.sofar import LogSoFar
@@ -123,7 +123,7 @@ def _words(event: Event, before: RunSoFar | None) -> str | None:
             return _end(event)
         case Concluded():
             counts = event.counts if event.logs else "no log came"
-            own = by_own_files(None, event.rules_file)
+            own = describe_own_files(None, event.rules_file)
             return f"{event.official.value}{own}: {counts}{_REASONS[event.reason] if event.logs else ''}"
     raise AssertionError(event)
 

@@ -40,7 +40,7 @@ PIECES = (
     ),
     *(b"-----BEGIN PRIVATE " + b"KEY-----", b"-----BEGIN PRIVATE " + b"KEY-----\n" + b"A" * 64 + b"\n"),
     *(b"\nAAAAAAAAAAAAAAAAAAA", b"password: ", b"key token ", b"user=a ", b"0a:1b:", b"connect to a1 "),
-    *(b"/lustre/a/scratch/b/scratch/c", b"user@host:/a ", b"/home", b"/home/users/a.", b"/fsx/a", b"/work/scratch0/a"),
+    *(b"/lustre/a/scratch/b/scratch/c", b"user@host:/a ", b"/home", b"/home/users/a.", b"/fsx/a", b"/work7/scratch0/a"),
     *(
         b".com.",
         b'password="' + b"a1" * 6 + b'" ' + b"a1" * 50_000,
