@@ -161,8 +161,11 @@ def _fits(key: str, value: float, size: int, run: Run, data: DataSet) -> bool:
     least = size - batch if key == "train_samples" else size
     if least < value < size + batch:
         return True
-    batches = size / batch
-    return data.counts_batches is not None and value in (math.floor(batches), math.ceil(batches))
+    if data.counts_batches is None or value <= 1:
+        return False
+    # No log states the size of the batches that an evaluation takes.
+    batches = size / (batch if key == "train_samples" else math.ceil(size / value))
+    return value in (math.floor(batches), math.ceil(batches))
 
 
 def _sizes(size: Size) -> str:
@@ -171,6 +174,8 @@ def _sizes(size: Size) -> str:
 
 #: Share of the interval by which an evaluation may miss its place, besides one batch.
 SLACK = 0.05
+#: How far a place of two decimal places may be from where it was before it was rounded or cut.
+TWO_DECIMALS = 0.01
 
 
 class Cadence(Dated, frozen=True, kw_only=True):
@@ -182,6 +187,7 @@ class Cadence(Dated, frozen=True, kw_only=True):
     count: str = "epoch_num"
     unit: str = "epochs"
     scale: int = 1
+    samples: str | None = None
     rounded: float = 0.0
     at_least: bool = False
     some_skipped: bool = False
@@ -216,11 +222,12 @@ def audit_cadence(run: Run, path: str, usage: str, round_: str) -> Iterator[Find
     if every is None or not places or any(start is None for start in starts):
         return
     slack = SLACK * every + _batch(run, rule)
-    allowed = [start * rule.scale for start in starts if start is not None]
+    unit, scale = _count_of(run, rule, places)
+    allowed = [start * scale for start in starts if start is not None]
     if rule.some_skipped:
-        miss = _off_grid(places, every * rule.scale, slack * rule.scale)
+        miss = _off_grid(places, every * scale, slack * scale)
     else:
-        miss = _leaves(places, every * rule.scale, allowed, slack * rule.scale, rule)
+        miss = _leaves(places, every * scale, allowed, slack * scale, rule)
     # A run that does not converge gains nothing where it stops; results of evaluations beside the training may be lost.
     unsaid = {_STOPS: not run.converged, _MISSING: run.lengths.beside}
     if miss is not None and not unsaid.get(miss.message):
@@ -229,7 +236,7 @@ def audit_cadence(run: Run, path: str, usage: str, round_: str) -> Iterator[Find
             path,
             miss.message,
             line=_line(run, rule, miss.place),
-            expected=_asked(rule, allowed, every),
+            expected=_asked(rule, allowed, every * scale, unit),
             actual=_found(miss, places),
             source=rule.source,
         )
@@ -244,6 +251,16 @@ def _places(run: Run, rule: Cadence) -> list[float]:
     # A number below one batch counts epochs, whatever the rules count.
     counted = max(places, default=0) >= _batch(run, rule)
     return places if counted and (len(places) > 1 or len(logged) == 1) else []
+
+
+def _count_of(run: Run, rule: Cadence, places: list[float]) -> tuple[str, float]:
+    """What the log counts, and how many of them one of the rules' units is."""
+    samples = amount(rule.samples, run) if rule.samples is not None else None
+    start = amount((rule.first or [rule.every])[0], run)
+    # As near, by their ratio, to the samples of the first evaluation as to its epochs lies their geometric mean.
+    if samples is not None and start is not None and places[0] > start * math.sqrt(samples):
+        return "samples", samples
+    return rule.unit, rule.scale
 
 
 def _line(run: Run, rule: Cadence, place: float) -> int:
@@ -261,38 +278,53 @@ def _batch(run: Run, rule: Cadence) -> float:
 def _leaves(places: list[float], every: float, starts: list[float], slack: float, rule: Cadence) -> _Miss | None:
     """Where a run leaves the schedule, whichever of the allowed starts is taken; None if one of them fits."""
     misses = []
+    written = TWO_DECIMALS if all(place == round(place, 2) for place in places) else 0.0
     for start in starts:
         # Exactly counted starts come first: what is said of a run that fits none should be said of its own.
         for rounded in {0.0, rule.rounded}:
-            near = next((place for place in places if abs(place - start) <= slack + rounded), None)
+            off = written + rounded
+            near = next((place for place in places if abs(place - start) <= slack + off), None)
             if near is None:
                 continue
-            miss = _walk(places, every, near, start if rounded else near, slack, rule.at_least)
+            at = max(near - off, start - slack), min(near + off, start + slack)
+            miss = _walk(places, every, near, at, slack, written, rule.at_least)
             if miss is None:
                 return None
             misses.append((rounded, miss))
     if misses:
         return min(misses, key=lambda pair: pair[0])[1]
     if rule.at_least and places[0] <= max(starts):
-        return _walk(places, every, places[0], places[0], slack, at_least=True)
+        return _walk(places, every, places[0], (places[0], places[0]), slack, written, least=True)
     late = next((place for place in places if place > max(starts)), places[-1])
     return _Miss(late, "No evaluation is where the rules require the first one")
 
 
-def _walk(places: list[float], every: float, first: float, on: float, slack: float, at_least: bool) -> _Miss | None:
-    """Go over the places behind the first. More than required are not a fault, unless the run stops at one of them."""
-    before = first
+def _walk(
+    places: list[float], every: float, first: float, at: tuple[float, float], slack: float, written: float, least: bool
+) -> _Miss | None:
+    """Go over the places behind the first. More than required are not a fault, unless the run stops at one of them.
+
+    Args:
+        places: where the evaluations were, each known but for ``written``, which never adds up.
+        every: the interval.
+        first: the first of the places that is required.
+        at: between which two places it was.
+        slack: by how much an interval may miss.
+        written: how far a place may be from where it was before it was rounded or cut.
+        least: whether the interval is the longest that the rules allow.
+    """
+    (low, high), before, required = at, first, first
     for place in places:
         if place <= first:
             continue
-        if place - (before if at_least else on) > every + slack:
+        if place - written - (before if least else high) > every + slack:
             return _Miss(place, _MISSING)
-        if place - on >= every - slack:
-            on = place
+        if place + written - low >= every - slack:
+            low = max(place - written, low + every - slack)
+            high = min(place + written, high + every + slack)
+            required = place
         before = place
-    if not at_least and places[-1] > max(on, first):
-        return _Miss(places[-1], _STOPS)
-    return None
+    return _Miss(places[-1], _STOPS) if not least and places[-1] > required else None
 
 
 def _off_grid(places: list[float], every: float, slack: float) -> _Miss | None:
@@ -305,16 +337,16 @@ def _off_grid(places: list[float], every: float, slack: float) -> _Miss | None:
     return None
 
 
-def _asked(rule: Cadence, starts: list[float], every: float) -> str:
-    unit = rule.unit
-    formula = f" ({in_words(rule.every)})" if isinstance(rule.every, str) else ""
-    text = f"every {grouped(every * rule.scale)} {unit}{formula}"
+def _asked(rule: Cadence, starts: list[float], every: float, unit: str) -> str:
+    of = "" if unit == rule.unit else f" {rule.unit}"
+    formula = f" ({in_words(rule.every)}{of})" if isinstance(rule.every, str) else ""
+    text = f"every {grouped(every)} {unit}{formula}"
     shown = [grouped(start) for start in starts]
     if rule.at_least:
         text += f" or more often, from {max(starts):g} at the latest"
     elif len(shown) > 1:
         text += f", first at {', '.join(shown[:-1])} or {shown[-1]}"
-    elif starts[0] != every * rule.scale:
+    elif starts[0] != every:
         text += f", first at {shown[0]}"
     return text
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import floor
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,10 @@ def test_a_finding_shows_the_schedule_and_the_places_around() -> None:
     assert finding.expected is not None
     assert finding.expected.startswith("every 150,000 samples (floor(0.05 × (230.23 × global_batch_size")
     assert finding.actual == "175,000, 350,000 … 875,000"
+    _, (finding,) = found("epoch_num", "unet3d, samples, every second")
+    epochs = "ceil(20 × 168 / (ceil(168 / global_batch_size) × global_batch_size)) epochs"
+    assert finding.expected == f"every 3,360 samples ({epochs}), first at 168,000"
+    assert finding.actual == "168,000, 174,720, 181,440 … 194,880"
 
 
 def test_diffusion_of_its_first_round_counts_steps() -> None:
@@ -77,6 +82,17 @@ def test_diffusion_of_its_first_round_counts_steps() -> None:
     assert list(audit_cadence(steps, "log", "training", "3.1")) == []
     odd = make_run("stable_diffusion", [500, 750], "step_num", global_batch_size=1024)
     assert [f.message for f in audit_cadence(odd, "log", "training", "3.1")] == [MESSAGES["place"]]
+
+
+@given(steps=st.integers(18, 2_000), cut=st.booleans(), gone=st.integers(2, 30))
+def test_two_decimal_places_never_add_up_to_a_miss(steps: int, cut: bool, gone: int) -> None:
+    """Evaluations every twentieth of an epoch of so many steps, whose place is rounded or cut."""
+    every = -(-steps // 20) / steps
+    exact = [number * every for number in range(1, 60)]
+    places = [floor(place * 100) / 100 if cut else round(place, 2) for place in exact]
+    assert every > 0.0524 or not list(audit_cadence(make_run("rgat", places), "log", "training", "5.1"))
+    left_out = [place for number, place in enumerate(places) if number != gone]
+    assert list(audit_cadence(make_run("rgat", left_out), "log", "training", "5.1"))
 
 
 @given(start=st.integers(1, 4), times=st.integers(1, 40), gone=st.integers(1, 60))
@@ -120,7 +136,7 @@ def test_every_benchmark_of_the_rounds_with_rules_of_their_own_has_its_frequency
         assert rounds == sorted(set(rounds)), name
         for fact in facts:
             assert (fact.silent is None) == bool(fact.every)
-            for value in (fact.every, *(fact.first or [])):
+            for value in (fact.every, *(fact.first or []), fact.samples):
                 if isinstance(value, str):
                     assert parse(value[1:]).names == ("global_batch_size",)
                     assert (amount(value, make_run(name, global_batch_size=512)) or 0) > 0
