@@ -85,7 +85,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def defect(self) -> tuple[object, ...]:
         """What findings of the same defect in several places have in common."""
-        return (self.rule, self.message, self.expected, self.fix, self.severity, self.suppressed)
+        return (self.rule, self.message, self.expected, self.fix, self.severity, self.source, self.suppressed)
 
     def counts(self, fail_on: Severity | None) -> bool:
         """Whether it makes the exit status 1 beside the official verdict: a review finding from ``fail_on`` on."""

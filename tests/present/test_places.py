@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise, product
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -40,6 +41,17 @@ def finding(path: str, line: int | None = None, actual: str | None = None, messa
 def shown(places: Sequence[Place]) -> list[str]:
     found = {actual for _, _, actual in places}
     return [text_of(row.words) for row in rows((finding(*place) for place in places), own=len(found) > 1)]
+
+
+def test_what_two_rules_demand_in_the_same_words_has_a_source_each() -> None:
+    alike = (finding("dlrm/result_0.txt"), msgspec.structs.replace(finding("rgat/result_0.txt"), source="another test"))
+    shown = text.render(Document("t", (Findings(alike),)))
+    assert re.findall(r"(?:in|source): +(\S.*)", shown) == [
+        "dlrm/result_0.txt",
+        "a test",
+        "rgat/result_0.txt",
+        "another test",
+    ]
 
 
 CASES = load_yaml(Path(__file__).with_name("places.yaml"))
