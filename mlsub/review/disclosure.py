@@ -160,7 +160,9 @@ def audit_disclosures(entries: Iterable[Entry], listing: Listing | None) -> Iter
         stated = disclosure_of(entry.path, entry.logs, _accelerators(entry), code)
         if stated.config_file is not None:
             yield from _config(entry, stated, stated.config_file, code)
-        yield from _sizes(stated)
+        # Some of the accelerators generate what the others train on; how many, no log says.
+        if not any(key.startswith("generation_") for log in entry.logs for key in log.run.hyperparameters):
+            yield from _sizes(stated)
 
 
 def _config(entry: Entry, stated: Disclosure, config: Fact, code: Sequence[str]) -> Iterator[Finding]:

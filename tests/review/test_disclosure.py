@@ -7,19 +7,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from mlsub.io.data import load_yaml
 from mlsub.review.disclosure import Fact, audit_disclosures, code_of, disclosure_of
 from mlsub.submission.listing import Item, Listing
 from mlsub.submission.model import Entry
 from mlsub.systems.description import SystemDescription
-from tests.review.folding import make_run, report_of
+from tests.review.folding import make_run, read_run, report_of
 from tools.support.corpus import SHARED
 from tools.support.runner import check
 
 CODE = "benchmarks/llama31_8b/implementations/nemo"
 SIZES = {"tensor_parallelism": 2, "pipeline_parallelism": 1, "context_parallelism": 2, "expert_parallelism": 1}
 BATCH = {"global_batch_size": 32, "micro_batch_size": 2}
+GENERATION = {"generation_backend": "vllm", "generation_tensor_parallelism": 8}
 
 
 def entry(*runs: dict[str, Any], nodes: int = 2) -> Entry:
@@ -88,6 +90,10 @@ def test_all_runs_name_one_configuration() -> None:
         ({**SIZES, **BATCH, "gradient_accumulation_steps": 4}, None, None),
         ({**SIZES, **BATCH, "gradient_accumulation_steps": 2}, "disclosure.batch-size", "global_batch_size 32"),
         ({"global_batch_size": 36, "micro_batch_size": 2}, None, None),
+        # Some of the accelerators generate what the others train on; how many, no log says.
+        ({**SIZES, **GENERATION, "global_batch_size": 36, "micro_batch_size": 2}, None, None),
+        ({**SIZES, **GENERATION, **BATCH, "gradient_accumulation_steps": 2}, None, None),
+        ({**GENERATION, "tensor_parallelism": 3}, None, None),
     ],
 )
 def test_sizes_divide_the_accelerators(sizes: dict[str, Any], rule: str | None, actual: str | None) -> None:
@@ -95,6 +101,15 @@ def test_sizes_divide_the_accelerators(sizes: dict[str, Any], rule: str | None, 
     assert [(one.rule, one.actual) for one in found] == ([(rule, actual)] if rule else [])
     of_sizes = {one.expected for one in found if one.rule == "disclosure.parallelism"}
     assert of_sizes <= {"a divisor of 16 accelerators"}, "two nodes of eight"
+
+
+@pytest.mark.skipif(not (SHARED / "reference-logs").is_dir(), reason="the reference runs are not here")
+@pytest.mark.parametrize("batch", ["256", "512", "1024"])
+def test_reference_runs_that_generate_and_train_on_one_machine_are_not_asked_about(batch: str) -> None:
+    files = sorted((SHARED / "reference-logs" / "qwen35_397b_grpo" / batch).glob("seed_*.out"))
+    logs = tuple(report_of(read_run(file), file.name) for file in files)
+    assert len(logs) == 6
+    assert list(audit_disclosures([replace(entry(nodes=32), logs=logs)], None)) == []
 
 
 def test_what_an_entry_discloses_is_there_with_its_places() -> None:
