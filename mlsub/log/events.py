@@ -32,15 +32,17 @@ class Tally:
     ``latest`` is the largest time, for a handler that of the events before its own, ``first`` and ``last`` those of the
     first and the last event; the clock ran backwards ``steps`` times, first at ``step_line``, by ``worst_step`` ms at
     most: by more than those of processes differ, from ``before``, the last event that every process logs in its turn.
+    ``others`` are the lines without a record; None until the log has ended.
     """
 
-    __slots__ = ("before", "events", "fed", "first", "last", "latest", "step_line", "steps", "worst_step")
+    __slots__ = ("before", "events", "fed", "first", "last", "latest", "others", "step_line", "steps", "worst_step")
 
     def __init__(self) -> None:
         self.fed = self.events = self.steps = self.step_line = 0
         self.first = self.worst_step = 0.0
         self.last = self.latest = -math.inf
         self.before: Event | None = None
+        self.others: int | None = None
 
     def step_back(self, event: Event, before: Event) -> None:
         """Count a step of the clock backwards, except among processes that start."""
@@ -88,6 +90,8 @@ class LogReader:
         self.token, self.decode = TOKENS[log_format], DECODERS[log_format]
         self.tally = tally or Tally()
         self.cutter = RecordCutter(self.token)
+        #: Lines with a record, and the last of them.
+        self._lines = self._last_line = 0
         self._handlers = _Handlers(folds)
 
     def ahead(self, records: Records) -> None:
@@ -113,6 +117,7 @@ class LogReader:
     def close(self) -> None:
         """Nothing follows: the last line has ended."""
         self._push(self.cutter.close())
+        self.tally.others = self.cutter.line_count - self._lines
 
     def ask_again(self) -> None:
         """Ask the folds for their handlers anew, as what one of them asks for has changed."""
@@ -120,6 +125,9 @@ class LogReader:
 
     def _push(self, records: Records) -> None:
         lines, texts = records.lines, records.texts
+        if lines:
+            self._lines += len({*lines}) - (lines[0] == self._last_line)
+            self._last_line = lines[-1]
         if not records.odd:
             self._seen(records)
             return

@@ -169,6 +169,7 @@ class RecordCutter(LineCutter):
     """Cuts bytes that come in pieces of any size into records; holds one chunk and at most one unfinished record.
 
     The records depend on the bytes alone, never on where one piece ends and the next begins.
+    ``line_count`` is the number of lines of the log, once it is closed.
 
     Args:
         token: what a record begins with.
@@ -180,6 +181,7 @@ class RecordCutter(LineCutter):
         self._token = token
         self._decoder = codecs.getincrementaldecoder(encoding)(errors="replace") if encoding else None
         self._line = 1
+        self.line_count = 0
         self._overlong: tuple[int, bytes] | None = None
 
     def feed(self, piece: bytes) -> Records:
@@ -193,6 +195,7 @@ class RecordCutter(LineCutter):
     def close(self) -> Records:
         """Return the records that the end of the log completes."""
         rest, self.held = self.held + self._plain(b"", final=True), b""
+        self.line_count = self._line if rest else self._line - 1
         return self._cut(rest)
 
     def _plain(self, piece: bytes, *, final: bool = False) -> bytes:

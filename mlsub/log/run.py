@@ -76,7 +76,8 @@ class Run(msgspec.Struct, frozen=True, array_like=True):
     follows rules of its own, ``reading_by_samples`` what it reads of BERT where that is counted by samples. ``scale``
     has the ``number_of_nodes`` and ``accelerators_per_node`` that the official result summarizer takes: what was stated
     last when both had been. ``edges`` has the earliest and the latest time (ms) of ``run_start`` and ``run_stop``, and
-    the line of the last record. ``system`` is what the log says of its system outside of its records.
+    the line of the last record. ``system`` is what the log says of its system outside of its records. ``other_lines``
+    counts the lines without a record; None where the log was not read to its end.
     """
 
     identity: dict[str, Any]
@@ -97,6 +98,7 @@ class Run(msgspec.Struct, frozen=True, array_like=True):
     scale: tuple[Any, Any] = (None, None)
     edges: dict[str, tuple[float, float, int]] = {}
     system: LoggedSystem = LoggedSystem()
+    other_lines: int | None = None
 
     @property
     def duration_ms(self) -> float | None:
@@ -253,6 +255,7 @@ class RunFold:
             scale=(self.scale[SCALE[0]], self.scale[SCALE[1]]),
             edges=self._edges,
             system=self.system.finish(),
+            other_lines=tally.others,
         )
 
     def _run_edge(self, event: Event) -> None:

@@ -52,13 +52,14 @@ def fact_of(run: Run, usage: str, round_: str, table: Table[Fact]) -> Fact | Non
 
 @lru_cache(maxsize=1024)
 def _fact(table: Table[Fact], usage: str, round_: str, name: str) -> Fact | None:
-    at = _order(round_)
+    at = order(round_)
     facts = table().get(usage, {}).get(name, ())
-    valid = [fact for fact in facts if at is not None and (_order(fact.since) or at) <= at]
+    valid = [fact for fact in facts if at is not None and (order(fact.since) or at) <= at]
     return valid[-1] if valid else None
 
 
-def _order(round_: str) -> tuple[int, int] | None:
+def order(round_: str) -> tuple[int, int] | None:
+    """Return the numbers of a round, by which rounds are ordered; None for an odd name."""
     match = _ROUND.match(round_)
     return (int(match[1]), int(match[2])) if match else None
 
@@ -218,12 +219,15 @@ def audit_cadence(run: Run, path: str, usage: str, round_: str) -> Iterator[Find
         return
     places = _places(run, rule)
     every = amount(rule.every, run)
-    starts = [amount(start, run) for start in (rule.first or [rule.every])]
-    if every is None or not places or any(start is None for start in starts):
+    starts = [start for of in (rule.first or [rule.every]) if (start := amount(of, run)) is not None]
+    if every is None or not places or not starts:
         return
     slack = SLACK * every + _batch(run, rule)
-    unit, scale = _count_of(run, rule, places)
-    allowed = [start * scale for start in starts if start is not None]
+    unit, scale, samples = rule.unit, float(rule.scale), amount(rule.samples or 0, run)
+    # A first place that is nearer, by its ratio, to the samples of the first evaluation than to its epochs counts samples.
+    if samples and places[0] > starts[0] * math.sqrt(samples):
+        unit, scale = "samples", samples
+    allowed = [start * scale for start in starts]
     if rule.some_skipped:
         miss = _off_grid(places, every * scale, slack * scale)
     else:
@@ -251,16 +255,6 @@ def _places(run: Run, rule: Cadence) -> list[float]:
     # A number below one batch counts epochs, whatever the rules count.
     counted = max(places, default=0) >= _batch(run, rule)
     return places if counted and (len(places) > 1 or len(logged) == 1) else []
-
-
-def _count_of(run: Run, rule: Cadence, places: list[float]) -> tuple[str, float]:
-    """What the log counts, and how many of them one of the rules' units is."""
-    samples = amount(rule.samples, run) if rule.samples is not None else None
-    start = amount((rule.first or [rule.every])[0], run)
-    # As near, by their ratio, to the samples of the first evaluation as to its epochs lies their geometric mean.
-    if samples is not None and start is not None and places[0] > start * math.sqrt(samples):
-        return "samples", samples
-    return rule.unit, rule.scale
 
 
 def _line(run: Run, rule: Cadence, place: float) -> int:

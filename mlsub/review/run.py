@@ -13,7 +13,7 @@ from mlsub.io.show import plural, several, show
 from mlsub.log.event import expected_event_type
 from mlsub.log.reading import usable_number
 from mlsub.log.run import MAX_EVALUATIONS, Evaluation, Run
-from mlsub.review.cadence import Dated, all_numbers, audit_cadence, audit_dataset, batch_size, fact_of, grouped
+from mlsub.review.cadence import Dated, all_numbers, audit_cadence, audit_dataset, batch_size, fact_of, grouped, order
 from mlsub.rules.catalogue import finding, reviewed
 from mlsub.systems.fields import MAX_TEXT, is_placeholder, placeholders_in
 
@@ -33,6 +33,11 @@ IDLE_SHARE = 0.005
 BETWEEN_MS = 1_000
 
 
+#: The usage and the round from which on a result file holds all that the framework writes.
+WHOLE_LOGS = ("training", (6, 1))
+#: Published logs of Training that are an extract of records have at most so many other lines, and others four or more.
+MOST_OTHER_LINES = 2
+
 #: The audits of one run by the rule that a defect in them is reported under.
 _AUDITS: dict[str, Callable[[Run, str, str, str], Iterator[Finding]]] = {
     "run.interval-negative": lambda run, path, *_: _interval(run, path),
@@ -46,6 +51,7 @@ _AUDITS: dict[str, Callable[[Run, str, str, str], Iterator[Finding]]] = {
     "run.progress-backwards": lambda *of: audit_progress(*of),
     "run.eval-cadence": lambda *of: audit_cadence(*of),
     "run.train-samples": lambda *of: audit_dataset(*of),
+    "run.records-only": lambda *of: audit_other_lines(*of),
 }
 
 
@@ -253,6 +259,14 @@ def audit_ending(run: Run, path: str) -> Iterator[Finding]:
         yield _missing(
             run, path, f"the last one in line {last.line}, before a block in line {block[0]} of {idle / 1000:g} s"
         )
+
+
+def audit_other_lines(run: Run, path: str, usage: str, round_: str) -> Iterator[Finding]:
+    """Yield a log that has nothing of the framework, where the rules ask for all that it writes."""
+    since, other = WHOLE_LOGS, run.other_lines
+    demanded = usage == since[0] and (order(round_) or (0, 0)) >= since[1]
+    if demanded and run.timeline.events and other is not None and other <= MOST_OTHER_LINES:
+        yield finding("run.records-only", path, actual=plural(other, "other line") if other else "no other line")
 
 
 def _missing(run: Run, path: str, actual: str) -> Finding:

@@ -19,7 +19,7 @@ from mlsub.log.reader import TOKEN, RecordCutter
 from mlsub.log.trace import Trace
 from tests.log.test_reader import SIZES, STREAMS, cut, expected_records
 from tools.support.judging import report_on
-from tools.support.records import RawRecord
+from tools.support.records import MIB, RawRecord
 
 
 def line(key: Any, time_ms: float = 1) -> bytes:
@@ -134,6 +134,18 @@ def test_small_pieces_of_a_long_line_are_put_together_first() -> None:
         for _ in range(3 * 1024):
             assert list(cutter.feed(b"x" * 1024)) == []
     assert len(looks) == 2
+
+
+@given(data=STREAMS, sizes=SIZES, chunk=st.sampled_from([1, 7, 16, MIB]))
+def test_lines_without_a_record_are_counted_however_the_bytes_come(data: bytes, sizes: list[int], chunk: int) -> None:
+    made = LogReader([])
+    with patch.object(reader, "CHUNK", chunk):
+        for piece in cut(data, sizes):
+            made.feed(piece)
+    assert made.tally.others is None, "more may follow"
+    made.close()
+    lines = data.split(b"\n")
+    assert made.tally.others == sum(TOKEN not in line for line in (lines if lines[-1] else lines[:-1]))
 
 
 @given(times=st.lists(st.integers(-3, 3), min_size=1, max_size=9))
