@@ -224,7 +224,7 @@ def audit_cadence(run: Run, path: str, usage: str, round_: str) -> Iterator[Find
         return
     slack = SLACK * every + _batch(run, rule)
     unit, scale, samples = rule.unit, float(rule.scale), amount(rule.samples or 0, run)
-    # A first place that is nearer, by its ratio, to the samples of the first evaluation than to its epochs counts samples.
+    # A first place nearer, by its ratio, to the samples of the first evaluation than to its epochs counts samples.
     if samples and places[0] > starts[0] * math.sqrt(samples):
         unit, scale = "samples", samples
     allowed = [start * scale for start in starts]

@@ -77,6 +77,14 @@ def test_a_finding_shows_the_schedule_and_the_places_around() -> None:
     assert finding.actual == "168,000, 174,720, 181,440 … 194,880"
 
 
+def test_two_benchmarks_with_one_interval_are_two_defects_with_a_source_each() -> None:
+    runs = [make_run(name, every(0.1), global_batch_size=65536) for name in ("dlrm_dcnv2", "rgat")]
+    dlrm, rgat = (finding for run in runs for finding in audit_cadence(run, "log", "training", "5.1"))
+    assert (dlrm.message, dlrm.expected) == (rgat.message, rgat.expected)
+    assert dlrm.defect != rgat.defect
+    assert ("DLRMv2" in dlrm.source, "R-GAT" in rgat.source) == (True, True)
+
+
 def test_diffusion_of_its_first_round_counts_steps() -> None:
     steps = make_run("stable_diffusion", [500, 1000, 1500], "step_num", global_batch_size=1024)
     assert list(audit_cadence(steps, "log", "training", "3.1")) == []
