@@ -5,6 +5,8 @@ Numbers stay the text that the file has; properties give them as exact fractions
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -36,6 +38,8 @@ Id = Annotated[
 ]
 Number = Annotated[str | float, Meta(description="A number; in quotes it keeps the digits it is written with.")]
 Basis = Literal["published", "unscaled", "expected", "rcp_mean"]
+#: Marks of names and footnotes, of which NFKD would make letters and digits.
+_SIGNS = re.compile("[™®©¹²³⁰⁴-⁹]")
 #: What reading the file adds: it stands in no file.
 _ADDED = Meta(extra_json_schema={"readOnly": True})
 
@@ -114,7 +118,7 @@ class Result(Part, frozen=True, kw_only=True):
     ) = None
     path: Annotated[Words, Meta(description="The benchmark's folder below a folder of results.")] | None = None
     id: Annotated[Words, Meta(description="The MLPerf result ID.")] | None = None
-    reviewed: Annotated[bool, _IGNORED] = True
+    reviewed: Annotated[bool, Meta(description="Whether MLCommons has verified it, which a footnote says.")] = True
     name: Annotated[str, _ADDED] = ""
     published: Annotated[Published | None, _ADDED] = None
 
@@ -231,6 +235,14 @@ class Claim(Part, frozen=True, kw_only=True):
     source: Annotated[Source, _ADDED] = Source()
 
     @property
+    def plain(self) -> str:
+        """The text as words are looked for in it: without accents, what is not seen, and other forms of a letter."""
+        if self.text.isascii():
+            return self.text
+        forms = unicodedata.normalize("NFKD", _SIGNS.sub(" ", self.text))
+        return "".join(one for one in forms if unicodedata.category(one) not in ("Cf", "Mn"))
+
+    @property
     def judged(self) -> tuple[Reading, ...]:
         """Every reading of the first figure that is checked against what is stated."""
         return (*((Reading(expr=self.expr, label=self.label),) if self.expr else ()), *self.also)
@@ -283,6 +295,9 @@ class ClaimsFile(Part, frozen=True, kw_only=True):
     values: Annotated[dict[Name, Expr], Meta(max_length=100, description="Expressions by name, for use in others.")] = (
         msgspec.field(default_factory=dict)
     )
+    retrieved: (
+        Annotated[Date, Meta(description="The day on which the results were retrieved, for footnotes.")] | None
+    ) = None
     claims: Annotated[tuple[Claim, ...], Meta(min_length=1, max_length=1000)]
     file: Annotated[str, _ADDED] = ""
 
@@ -304,6 +319,10 @@ class ClaimsFile(Part, frozen=True, kw_only=True):
     def results_in(self, expression: str) -> tuple[str, ...]:
         """Return the results an expression rests on."""
         return tuple(name for name in self.names_in(expression) if name in self.results)
+
+    def functions_in(self, expression: str) -> set[str]:
+        """Return the functions and signs that an expression rests on."""
+        return {node.function for node in self.nodes_in(parse(expression)) if isinstance(node, expressions.Call)}
 
     def inputs_in(self, expression: str) -> tuple[Input, ...]:
         """Return the inputs an expression rests on."""

@@ -90,12 +90,15 @@ def _near(near: Near) -> str:
 
 
 def _is_part(expression: str) -> bool:
-    """Return whether people say a figure as a percentage: reduction(a, b), or 1 - a / b."""
-    tree = parse(expression)
-    if not isinstance(tree, Call):
-        return False
-    less = tree.function == "-" and len(tree.arguments) > 1 and Constant(Fraction(1)) in tree.arguments
-    return less or tree.function in ("reduction", "speedup")
+    """Return whether people say a figure as a percentage: reduction(a, b), 1 - a / b, or a / b - 1."""
+    match parse(expression):
+        case Call("-", (Call("/" | "ratio", (_, below)), Constant(one))):
+            return one == 1 and not isinstance(below, Constant)
+        case Call("-", (Constant(one), Call("/" | "ratio"))):
+            return one == 1
+        case Call(function):
+            return function in ("reduction", "speedup")
+    return False
 
 
 def _figure(judged: Judged, inputs: Mapping[str, Input], *, several: bool) -> Iterator[tuple[str, str]]:

@@ -1,10 +1,10 @@
 """What the logs and the system description say of one result, as far as claims ask.
 
-The time to train has four bases. published: the score of a table that the user gives, else the olympic mean of the logs
-times the factor of the entry's scaling.json, and 1 without one. unscaled: the olympic mean of the logs; where the logs
-were edited after the runs, with the edit undone. expected: the olympic mean of the logs times the factor that the
-convergence test of the round gives. rcp_mean: unscaled, and normalised to the mean of the reference convergence points
-where the result converged faster.
+The time to train has four bases. published: the olympic mean of the logs times the factor of the entry's scaling.json,
+and 1 without one; as a table that the user gives has it, where that is the same. unscaled: the olympic mean of the
+logs; where the logs were edited after the runs, with the edit undone. expected: the olympic mean of the logs times the
+factor that the convergence test of the round gives. rcp_mean: unscaled, and normalised to the mean of the reference
+convergence points where the result converged faster.
 
 Up to v1.1 a review could end in edited logs: ``run_stop`` of every run moved away by the factor to the mean of the
 reference convergence points, so that it lies at a constant multiple of the time to the last event that the training
@@ -20,9 +20,9 @@ from typing import Any
 
 import msgspec
 
-from mlsub.commands.audit.claims import Published, Result
+from mlsub.commands.audit.claims import Result
 from mlsub.commands.audit.places import RoundFolder, chips_of, folder_of
-from mlsub.commands.audit.wording import fixed
+from mlsub.commands.audit.wording import decimal, fixed, step_of
 from mlsub.convergence.entry import USUAL
 from mlsub.convergence.statistics import cut_of
 from mlsub.io.errors import MlsubError
@@ -48,7 +48,8 @@ class ResultFacts(msgspec.Struct, frozen=True, kw_only=True):
     ``rcp`` is the verdict of the convergence test, and ``rcp_factor`` takes the time to the mean of the reference.
     ``minutes`` are the time to train on each basis, ``run_minutes`` those of the runs in the order of their files, null
     for a run that counts as slowest. ``edit_factor`` is what all times were multiplied by after the runs, null where
-    they were not; ``scaling_json`` the factor of that file.
+    they were not; ``scaling_json`` the factor of that file. ``unpublished`` is the score of a table that the user gives
+    where it is not that of the logs: it decides nothing.
     """
 
     name: str
@@ -73,6 +74,7 @@ class ResultFacts(msgspec.Struct, frozen=True, kw_only=True):
     edit_factor: Fraction | None = None
     scaling_json: Fraction | None = None
     published_source: str | None = None
+    unpublished: Fraction | None = None
     minutes: dict[str, Fraction | None] = {}
     run_minutes: tuple[Fraction | None, ...] = ()
     remarks: tuple[str, ...] = ()
@@ -202,27 +204,32 @@ def _of_entry(result: Result, entry: Entry) -> Facts:
         description=content,
         logs=entry.logs,
     )
-    return msgspec.structs.replace(
-        found, minutes=_scores(found, entry, result.published), remarks=tuple(_remarks(found))
-    )
+    minutes, table = _scores(found, entry), result.published
+    if table is not None:
+        # Rounded, or with the digits cut off.
+        off, step = (minutes["published"] or 0) - table.amount, step_of(str(table.minutes))
+        if -step / 2 <= off < step:
+            minutes["published"] = table.amount
+        else:
+            found = msgspec.structs.replace(found, unpublished=table.amount)
+    return msgspec.structs.replace(found, minutes=minutes, remarks=tuple(_remarks(found)))
 
 
 def _minutes(milliseconds: float | None) -> Fraction | None:
     return None if milliseconds is None else Fraction(milliseconds) / 60_000
 
 
-def _scores(facts: Facts, entry: Entry, published: Published | None) -> dict[str, Fraction | None]:
+def _scores(facts: Facts, entry: Entry) -> dict[str, Fraction | None]:
     """Return the time to train on each basis; None where there is none."""
-    table = published.amount if published else None
     mean = _olympic_mean(entry, facts.run_minutes)
     if mean is None:
-        return {**dict.fromkeys(BASES), "published": table}
+        return dict.fromkeys(BASES)
     unscaled = mean
     if facts.edit_factor is not None:
         lengths = [lengths_of(log) if log.counts_in(entry.rules) else None for log in entry.logs]
         unscaled = _olympic_mean(entry, [_minutes(of and of[1]) for of in lengths]) or mean
     # Both of these scale the times as they stand in the logs, edited or not: so do the official tools.
-    as_published = mean * (facts.scaling_json or 1) if table is None else table
+    as_published = mean * (facts.scaling_json or 1)
     scores = as_published, unscaled, mean * exact(entry.score.expected_scaling), unscaled * (facts.rcp_factor or 1)
     return dict(zip(BASES, scores, strict=True))
 
@@ -254,7 +261,9 @@ def _remarks(facts: Facts) -> Iterator[str]:
         yield f"converges faster than its reference allows{factor}"
     if (facts.converged or 0) < (facts.runs or 0):
         yield f"{facts.converged} of {facts.runs} runs converged"
-    if facts.published_source is not None:
+    if facts.unpublished is not None:
+        yield f"{decimal(facts.unpublished)} minutes ({facts.published_source}) is not the score of its logs"
+    elif facts.published_source is not None:
         yield f"published: {facts.published_source}"
     elif facts.scaling_json is not None:
         yield f"published with the factor {fixed(facts.scaling_json)} of scaling.json"

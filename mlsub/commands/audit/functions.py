@@ -199,6 +199,11 @@ class Function(msgspec.Struct, frozen=True):
         return kinds[:count] if self.least <= count <= len(kinds) else None
 
     @property
+    def reads(self) -> bool:
+        """Whether its value is that of a result, or of several."""
+        return self.over is not None or "result" in self.takes
+
+    @property
     def least(self) -> int:
         """The number of arguments that it needs."""
         return sum(kind[0] not in "?." for kind in self.takes.split())

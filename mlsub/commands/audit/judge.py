@@ -8,7 +8,7 @@ from fractions import Fraction
 import msgspec
 
 from mlsub.commands.audit.claims import Claim, Reading
-from mlsub.commands.audit.evaluate import World, evaluate
+from mlsub.commands.audit.evaluate import World, depends, evaluate
 from mlsub.commands.audit.expression import Call, Constant, Node, parse
 from mlsub.commands.audit.facts import BASES, deciding, score_words
 from mlsub.commands.audit.functions import COMPARISONS, Band
@@ -220,14 +220,17 @@ def _of_expression(claim: Claim, world: World, asked: Collection[str]) -> Judged
             raise
         return msgspec.structs.replace(judged, verdict=error.verdict, reason=str(error))
     verdict, only_for = verdict_of([variant for _, variant in tried])
+    holding = [trial.expr for trial, variant in tried if variant.decides and variant.holds]
+    empty = not all(depends(expr, world, on_inputs=True) for expr in holding)
     # The reading to explain further: the first that holds, else the first that counts.
     trial, best = min(tried, key=lambda one: (not one[1].decides, not one[1].holds))
     headline = best.deciding[0]
+    reason = _unmet(trial.expr, world, headline.basis) if stated.amount is True and not headline.value else None
     return msgspec.structs.replace(
         judged,
-        verdict=verdict,
-        only_for=only_for,
-        reason=_unmet(trial.expr, world, headline.basis) if stated.amount is True and not headline.value else None,
+        verdict=ClaimVerdict.FAILS if empty else verdict,
+        only_for=None if empty else only_for,
+        reason="the expression depends on no result" if empty else reason,
         basis=headline.basis,
         computed=headline.value,
         readings=tuple(variant for _, variant in tried),

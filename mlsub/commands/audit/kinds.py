@@ -277,7 +277,7 @@ def _argument(call: Call, kind: str, argument: Node, names: Mapping[str, Typed])
             raise ExpressionError(problem, call.column)
         return Typed("text")
     found = _typed(argument, names)
-    if kind not in (found.kind, "any") and found.kind != "any":
+    if kind not in (found.kind, "any") and (found.kind != "any" or kind == "result"):
         signed = "after" if len(call.arguments) == 1 else "beside"
         where = f"{signed} {call.function!r}" if call.function in OPERATIONS else f"as an argument of {call.function}"
         hint = "; minutes(...) is its time" if found.kind == "result" and kind == "number" else ""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from itertools import combinations
 from typing import Any
 
@@ -42,11 +43,17 @@ from mlsub.rounds import normalise_round
 from mlsub.rounds.benchmarks import benchmark_of
 from mlsub.systems.names import all_chips
 
-#: A figure with its unit. ``8x H100`` counts chips, ``50% CL`` and what follows a sign or a letter are names.
-_FIGURE = re.compile(
-    r"(?<![\w.,/$€£-])([0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,9})(\.[0-9]{1,9})?[\s-]{0,2}"
-    r"(%|per ?cent|minutes?|mins?|hours?|hrs?|seconds?|secs?|times|[x×](?!\w| ?(?:[A-Z]\w*[0-9]|[0-9])))"
-)
+
+@lru_cache(maxsize=1)
+def _figure() -> re.Pattern[str]:
+    """A figure with its unit. ``8x H100`` counts chips, ``50% CL`` and what follows a sign or a letter are names."""
+    words = rf"(?:{'|'.join(vocabulary()['numbers'])})"
+    digits = r"([0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,9})(\.[0-9]{1,9})?"
+    units = r"%|per ?cent|minutes?|mins?|hours?|hrs?|seconds?|secs?|times|fold"
+    return re.compile(
+        rf"(?<![\w.,/$€£-])(?:{digits}|((?i:{words}(?:[ -]{words}){{0,3}})))[\s-]{{0,2}}"
+        rf"((?i:{units})|[x×](?!\w| ?(?:[A-Z]\w*[0-9]|[0-9])))|(?<!\w)(?i:twice|thrice|double)(?!\w)"
+    )
 
 
 def misquoted(claim: Claim) -> tuple[Difference, ...]:
@@ -58,23 +65,31 @@ def misquoted(claim: Claim) -> tuple[Difference, ...]:
     if claim.figures[0].expr is None:
         return ()
     for kind, stated in _stated(claim).items():
-        said = [one for one in _said(claim.text) if one[1] == kind]
-        if said and not any(
-            abs(value - own) <= max(step, unit) / 2 for _, _, value, step in said for _, own, unit in stated
-        ):
-            written = said[0][0]
+        said = [(written, fits) for written, of, fits in _said(claim) if kind == of and written[0].isdigit()]
+        if said and not any(fits for _, fits in said):
             shown = tuple(dict.fromkeys(text for text, _, _ in stated))
-            found[kind] = Difference(what="figure", said=written, results=shown)
+            found[kind] = Difference(what="figure", said=said[0][0], results=shown)
     return tuple(found.values())
 
 
-def _said(text: str) -> Iterator[tuple[str, str, Fraction, Fraction]]:
-    """Yield each figure of a text: as written, its kind, its value and one unit in its last digit."""
-    for match in _FIGURE.finditer(text):
-        unit = usual(match[3]) or ""
-        number = match[1].replace(",", "") + (match[2] or "")
+def unstated(claim: Claim) -> Iterator[str]:
+    """Yield each figure of the text that is none of those that are stated, in words or in digits."""
+    yield from (written for written, _, fits in _said(claim) if not fits)
+
+
+def _said(claim: Claim) -> Iterator[tuple[str, str, bool]]:
+    """Yield each figure of a text: as written, its kind, and whether it is among those that are stated."""
+    stated = _stated(claim)
+    for match in _figure().finditer(claim.plain):
+        unit = usual(match[4] or "x") or ""
+        number = f"{match[1] or ''}{match[2] or ''}".replace(",", "")
+        if not number:
+            words = re.split("[ -]", (match[3] or match[0]).lower())
+            number = str(sum(vocabulary()["numbers"][word] for word in words))
         scale = MINUTES.get(unit, Fraction(1))
-        yield match[0], _kind(unit), Fraction(number) * scale, step_of(number) * scale
+        value, step = Fraction(number) * scale, step_of(number) * scale
+        own = (*stated.get(_kind(unit), ()), *stated.get("", ()))
+        yield match[0], _kind(unit), any(abs(value - one) <= max(step, last) / 2 for _, one, last in own)
 
 
 def _stated(claim: Claim) -> dict[str, list[tuple[str, Fraction, Fraction]]]:
@@ -83,7 +98,7 @@ def _stated(claim: Claim) -> dict[str, list[tuple[str, Fraction, Fraction]]]:
     said = [*claim.stated, *(one.stated for one in claim.same_quantity)]
     for stated in (one for one in said if one is not None):
         kind = _kind(stated.unit or "")
-        if kind and isinstance(stated.amount, Fraction) and not stated.from_words:
+        if (kind or stated.unit is None) and isinstance(stated.amount, Fraction) and not stated.from_words:
             scale = MINUTES.get(stated.unit or "", Fraction(1))
             found.setdefault(kind, []).append((stated.words, stated.amount * scale, stated.step * scale))
     return found
@@ -128,11 +143,11 @@ def differences(claim: Claim, world: World, known: Sequence[Facts]) -> tuple[Dif
     if not subjects or len(known) < len(results):
         return ()
     outside = any(given.kind != "price" for one in claim.readings for given in world.file.inputs_in(one.expr))
-    compares = mentions(flat(claim.text), vocabulary()["comparing"])
+    compares = mentions(flat(claim.plain), vocabulary()["comparing"])
     # What is counted a chip or a node may speak of one of them.
     each = any(call.function in _EACH for call in calls)
-    per_node = mentions(flat(claim.text), vocabulary()["counts"]["each"])
-    said = [(one, False) for one in named(claim.text)] + [(one, True) for one in _noted(claim.says)]
+    per_node = mentions(flat(claim.plain), vocabulary()["counts"]["each"])
+    said = [(one, False) for one in named(claim.plain)] + [(one, True) for one in _noted(claim.says)]
     fitting: set[str] = set()
     others: list[tuple[Named, str]] = []
     for one, strict in said:
@@ -150,7 +165,7 @@ def differences(claim: Claim, world: World, known: Sequence[Facts]) -> tuple[Dif
         kind = {"pod": "chips"}.get(one.what, "vendor" if called == "vendor" else one.what)
         found[one.what, one.values] = found.get((one.what, one.values)) or Difference(
             what="count" if one.what in _COUNTS else called,
-            said=_as_written(one.written, claim.text),
+            said=_as_written(one.written, claim.plain),
             results=tuple(dict.fromkeys(subject.shown[kind] for subject in subjects if kind in subject.shown)),
         )
     return tuple(found.values())
@@ -181,6 +196,12 @@ def _noted(says: dict[str, Any]) -> Iterator[Named]:
         yield from rounds_in(spaced(text), bare=True)
     yield from divisions_in(spaced(noted.get("division", "")), bare=True)
     yield from (one for one in named(noted.get("system", "")) if one.what in ("accelerator", *_COUNTS))
+
+
+def tells(said: Named, one: Facts, other: Facts) -> bool:
+    """Return whether a name belongs to one of two results alone."""
+    mine, theirs = (_fits(said, said.what, [_of_result(facts)], per_node=True) for facts in (one, other))
+    return mine and not theirs
 
 
 def _fits(said: Named, called: str, subjects: Sequence[_Subject], *, per_node: bool) -> bool:
@@ -269,8 +290,10 @@ def _of_count(call: Call) -> _Subject:
     kinds = function_of(call).kinds(len(call.arguments)) or ()
     given = {kind: str(one.value) for kind, one in zip(kinds, call.arguments, strict=True) if isinstance(one, Constant)}
     only = {**given, **dict(call.named)}
-    rounds, round_ = rounds_meant(only["round"]), only.get("round")
-    own: dict[str, Collection[str]] = {"suite": {"training"}, "round": rounds}
+    rounds, round_ = rounds_meant(only["round"]), only["round"]
+    # Whoever has none before v1.0 is said to begin in v1.0.
+    own: dict[str, Collection[str]] = {"suite": {"training"}}
+    own["round"] = {*rounds, *rounds_meant(round_.removeprefix("before "))}
     if "submitter" in only:
         own |= dict.fromkeys(("submitter", "vendor", "organisation"), _organisations_of([only["submitter"]]))
     own |= {"division": {only["division"]}} if "division" in only else {}

@@ -16,6 +16,8 @@ from mlsub.io.problems import meant
 _NUMBER = re.compile(r"[+-]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.(?P<digits>[0-9]+))?")
 #: A longer one is not a number of a claim.
 MAX_DIGITS = 40
+#: What is farther off than this is not what was said.
+MAX_TOLERANCE = Fraction(1, 4)
 
 
 Words = Annotated[str, Meta(min_length=1, max_length=2000)]
@@ -184,7 +186,9 @@ class Stated(Part, frozen=True, kw_only=True):
         found = msgspec.structs.replace(self, wording=wording_named(self.wording), unit=usual(self.unit))
         if found.value is None and found.rule.value is None:
             raise NumberError(f"a value is needed beside the wording {' '.join(self.wording.lower().split())!r}")
-        _ = found.amount, found.margin
+        if found.margin > MAX_TOLERANCE:
+            raise NumberError(f"a tolerance is at most {decimal(100 * MAX_TOLERANCE)}%")
+        _ = found.amount
         return found
 
     @property

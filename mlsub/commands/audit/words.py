@@ -7,32 +7,41 @@ part; results that may not be compared make it not comparable.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 
 import msgspec
 
 from mlsub.commands.audit.claims import Claim, ClaimsFile
-from mlsub.commands.audit.evaluate import World
+from mlsub.commands.audit.evaluate import World, depends
 from mlsub.commands.audit.expression import Call, Constant, Name, Node, parse
 from mlsub.commands.audit.facts import Facts
 from mlsub.commands.audit.functions import COUNTS
 from mlsub.commands.audit.given import NoValueError, accelerators_meant, own_entry
+from mlsub.commands.audit.kinds import unit_named
 from mlsub.commands.audit.places import product
+from mlsub.commands.audit.subject import tells, unstated
 from mlsub.commands.audit.verdict import Difference
-from mlsub.commands.audit.vocabulary import Named, divisions_in, named, organisations_in, vocabulary
+from mlsub.commands.audit.vocabulary import Named, counts_in, divisions_in, named, organisations_in, vocabulary
+from mlsub.commands.audit.wording import decimal
 from mlsub.divisions import OPEN
-from mlsub.io.show import flat, spaced
+from mlsub.io.show import flat, small, spaced
 from mlsub.rounds import known_rounds
 from mlsub.rounds.benchmarks import Compatible, Held
 
 _NUMBER = re.compile(r"\s*(?:[0-9.,]{1,20}|a|an|one|two|three|four|five|six|seven|eight|nine|ten)(?![a-z])")
 _OWN = re.compile(r"(?<!\w)(?:our|its|their|my|his|her|your)(?: \w+)?$")
 _OWNER = re.compile(r"'s?(?: \w+)?$")
-_COMPARED = ("ratio", "reduction", "speedup", "best", "/", "-", "<", "<=", ">", ">=", "==", "!=")
-#: Functions whose value is a count of things.
-_COUNTED = frozenset(("chips", "nodes", "hosts", "cpus", "count", "systems", "benchmarks", "submitters", "runs"))
+_BESIDE = ("ratio", "reduction", "speedup", "/", "<", "<=", ">", ">=")
+_COMPARED = (*_BESIDE, "best", "-", "==", "!=")
+_EVENED = frozenset((*COUNTS, "hosts", "per_chip", "per_dollar", "energy", "same"))
+_CLAUSE = re.compile(r"[;:!?]|[.,](?![0-9])")
+#: What the value of a function decides.
+_BY_CALL = {
+    **{name: frozenset((name,)) for name in ("previous", "same", "energy", "per_dollar")},
+    "counted": frozenset(("chips", "nodes", "hosts", "cpus", "count", "systems", "benchmarks", "submitters", "runs")),
+}
 
 
 class Word(msgspec.Struct, frozen=True):
@@ -66,7 +75,7 @@ def _pattern(spelled: str) -> str:
 
 def words_in(claim: Claim) -> Iterator[tuple[str, Word, str, int, bool]]:
     """Yield each word of a sentence that asks to be decided: its name, as written, its end, whether it is owned."""
-    said = flat(claim.text)
+    said = flat(claim.plain)
     for name, (word, pattern) in _words().items():
         for match in pattern.finditer(said):
             before, behind = said[: match.start()].rstrip(), said[match.end() :].lstrip()
@@ -94,6 +103,7 @@ def undecided(claim: Claim, world: World, compared: Sequence[Facts]) -> list[str
     parts = [part for one in claim.figures for part in _parts(one, world.file)]
     proofs = [proof for part in parts for proof in _proofs(part, world)]
     proofs += [(kind, None) for kind in _by_facts(claim, compared)]
+    proofs += [("priced", None) for one in claim.readings if world.file.inputs_in(one.expr)]
     found: dict[str, str] = {}
     for _, word, written, end, owned in words_in(claim):
         fitting = [call for kind, call in proofs if kind in word.by]
@@ -102,7 +112,54 @@ def undecided(claim: Claim, world: World, compared: Sequence[Facts]) -> list[str
             found.setdefault(written, f"nothing decides “{written}”; {word.hint}")
         elif all(limits):
             found.setdefault(written, f"“{written}” is decided for {limits[0]} alone, which the sentence does not say")
-    return list(found.values())
+    return [*found.values(), *_unchecked(claim, world, compared)]
+
+
+def _unchecked(claim: Claim, world: World, compared: Sequence[Facts]) -> Iterator[str]:
+    """Yield what of a sentence, or of the numbers that its expressions rest on, is not checked."""
+    for word in dict.fromkeys(re.findall(r"\w+", claim.plain)):
+        if not word.isascii():
+            yield f"“{word}” has letters other than a to z: it cannot be told which word it is"
+    for written in dict.fromkeys(unstated(claim)):
+        yield f"nothing decides “{written}”; state it too"
+    exprs = [one.expr for one in claim.readings]
+    # A price, a count or the energy makes systems of different sizes comparable.
+    uneven = [one for one in exprs if not world.file.inputs_in(one) and not _EVENED & world.file.functions_in(one)]
+    for given in {one.name: one for expr in exprs for one in world.file.inputs_in(expr)}.values():
+        unit = unit_named(given.unit)
+        if unit is None or given.kind == "time" or (("time", 1),) in unit.choices:
+            yield f"{given.name} is an input that stands for a result, or has no known unit: no log confirms it"
+    timed = re.search(_any_of("timed"), flat(claim.plain))
+    if timed and not all(depends(expr, world) for expr in exprs):
+        yield f"“{timed[0]}” is said of a figure that depends on no result"
+    for one in compared:
+        if one.unpublished is not None and (score := one.minutes["published"]) is not None:
+            yield f"{one.name} has {decimal(one.unpublished)} minutes under published, and {decimal(score)} by its logs"
+    for one, other in {(one.name, other.name): (one, other) for one, other in _pairs(uneven, world, _BESIDE)}.values():
+        yield from _beside(one, other, spaced(claim.plain))
+
+
+def _any_of(words: str) -> str:
+    return rf"(?<!\w)(?:{'|'.join(vocabulary()[words])})(?!\w)"
+
+
+def _beside(one: Facts, other: Facts, text: str) -> Iterator[str]:
+    """Yield where the size of two results differs without a word, and where the slower is called the faster."""
+    said = {value for found in counts_in(text) for value in found.values}
+    chips, nodes = ([product(of.description, *COUNTS[unit]) for of in (one, other)] for unit in ("chips", "nodes"))
+    if all(chips) and len(set(chips)) > 1 and not any(set(map(str, pair)) <= said for pair in (chips, nodes)):
+        most, least = sorted((count or 0 for count in chips), reverse=True)
+        yield f"sizes differ: {most:,} against {least:,}"
+    scores = [of.minutes["published"] or 0 for of in (one, other)]
+    slow, fast = (one, other) if scores[0] > scores[1] else (other, one)
+    pattern = rf"(?:{_any_of('faster')}|(?P<slower>{_any_of('slower')})).{{0,60}}?{_any_of('than')}"
+    if scores[0] != scores[1] and (found := re.search(pattern, small(text))) is not None:
+        before = re.split(_CLAUSE, text[: found.start()])[-1]
+        behind = re.split(_CLAUSE, text[found.end() :])[0]
+        if found["slower"]:
+            before, behind = behind, before
+        if any(tells(of, slow, fast) for of in named(before)) or any(tells(of, fast, slow) for of in named(behind)):
+            yield f"the sentence calls {slow.name} the faster of the two, and {fast.name} is"
 
 
 def _parts(claim: Claim, file: ClaimsFile) -> Iterator[Node]:
@@ -130,12 +187,7 @@ def _proofs(part: Node, world: World) -> Iterator[tuple[str, Call | None]]:
     """Yield what a condition decides, each with the call over all results that does it."""
     calls = [node for node in world.file.nodes_in(part) if isinstance(node, Call)]
     names = {call.function for call in calls}
-    if "previous" in names:
-        yield "previous", None
-    if "same" in names:
-        yield "same", None
-    if names & _COUNTED:
-        yield "counted", None
+    yield from ((kind, None) for kind, functions in _BY_CALL.items() if names & functions)
     if not isinstance(part, Call) or len(part.arguments) != 2:
         return
     left, right = part.arguments
@@ -171,7 +223,7 @@ def _lead(call: Call, span: str) -> Iterator[tuple[str, Call | None]]:
 
 def _unsaid(call: Call, claim: Claim, world: World, end: int, owned: bool) -> str | None:
     """Return by what a call narrows the results that the words behind a place do not say; None where they do."""
-    text = spaced(claim.text)
+    text = spaced(claim.plain)
     behind: list[Named] = list(named(text[end:]))
     for name, value in call.named:
         if name == "submitter":
@@ -193,7 +245,7 @@ def _unsaid(call: Call, claim: Claim, world: World, end: int, owned: bool) -> st
 
 
 def _says_open(claim: Claim) -> bool:
-    said = {value for one in divisions_in(spaced(claim.text), bare=True) for value in one.values}
+    said = {value for one in divisions_in(spaced(claim.plain), bare=True) for value in one.values}
     return OPEN.name in said or str(claim.says.get("division", "")).lower() == OPEN.name
 
 
@@ -227,7 +279,7 @@ def _by_facts(claim: Claim, compared: Sequence[Facts]) -> Iterator[str]:
 def _unit(claim: Claim) -> str | None:
     """Return what a sentence says two results have as many of."""
     units = vocabulary()["counts"]
-    said = re.search(r"(?<!\w)(?:same|equal|identical) (?:number|count) of ((?:\w+ ){0,3}\w+)", flat(claim.text))
+    said = re.search(r"(?<!\w)(?:same|equal|identical) (?:number|count) of ((?:\w+ ){0,3}\w+)", flat(claim.plain))
     words = said[1].split() if said else []
     return next((unit for unit in ("chips", "nodes") for word in words if word in units[unit]), None)
 
@@ -250,21 +302,21 @@ def unlike(claim: Claim, compared: Sequence[Facts], world: World) -> Iterator[Di
 
 def incomparable(claim: Claim, world: World) -> str | None:
     """Return why results that a claim compares may not be; None where they may."""
+    pairs = _pairs([one.expr for one in claim.readings], world, _COMPARED)
+    problems = (_apart(one, other, claim, world) for one, other in pairs)
+    return next((problem for problem in problems if problem is not None), None)
+
+
+def _pairs(exprs: Sequence[str], world: World, functions: Collection[str]) -> Iterator[tuple[Facts, Facts]]:
+    """Yield the results that some functions set against each other."""
     scores: dict[str, list[Facts]] = {}
     for name, text in world.file.values.items():
         # Each needs only those before it.
         scores[name] = _scores(parse(text), world, scores)
-    pairs = [
-        pair
-        for reading in claim.readings
-        for node in world.file.nodes_in(parse(reading.expr))
-        if isinstance(node, Call) and node.function in _COMPARED
-        for pair in _sides(node, world, scores)
-    ]
-    for one, other in pairs:
-        if (problem := _apart(one, other, claim, world)) is not None:
-            return problem
-    return None
+    for expr in exprs:
+        for node in world.file.nodes_in(parse(expr)):
+            if isinstance(node, Call) and node.function in functions:
+                yield from _sides(node, world, scores)
 
 
 def _sides(call: Call, world: World, scores: Mapping[str, list[Facts]]) -> Iterator[tuple[Facts, Facts]]:
@@ -304,7 +356,7 @@ def _apart(one: Facts, other: Facts, claim: Claim, world: World) -> str | None:
         return why
     if {one.division, other.division} >= {OPEN.name, "closed"} and not _says_open(claim):
         return f"{one.name} is {one.division} and {other.name} {other.division}, which the sentence does not say"
-    said = re.search(rf"(?<!\w)(?:{'|'.join(vocabulary()['alike'])})(?!\w)", flat(claim.text))
+    said = re.search(rf"(?<!\w)(?:{'|'.join(vocabulary()['alike'])})(?!\w)", flat(claim.plain))
     if said is not None:
         systems = [_system(facts, world) for facts in (one, other)]
         if None not in systems and systems[0] != systems[1]:
