@@ -118,7 +118,8 @@ class Result(Part, frozen=True, kw_only=True):
     ) = None
     path: Annotated[Words, Meta(description="The benchmark's folder below a folder of results.")] | None = None
     id: Annotated[Words, Meta(description="The MLPerf result ID.")] | None = None
-    reviewed: Annotated[bool, Meta(description="Whether MLCommons has verified it, which a footnote says.")] = True
+    reviewed: Annotated[bool, Meta(description="Whether MLCommons has verified it, for its footnote.")] = True
+    retrieved: Annotated[Date, Meta(description="The day on which it was retrieved, for its footnote.")] | None = None
     name: Annotated[str, _ADDED] = ""
     published: Annotated[Published | None, _ADDED] = None
 
@@ -295,9 +296,7 @@ class ClaimsFile(Part, frozen=True, kw_only=True):
     values: Annotated[dict[Name, Expr], Meta(max_length=100, description="Expressions by name, for use in others.")] = (
         msgspec.field(default_factory=dict)
     )
-    retrieved: (
-        Annotated[Date, Meta(description="The day on which the results were retrieved, for footnotes.")] | None
-    ) = None
+    retrieved: Annotated[Date, Meta(description="The day on which all results were retrieved.")] | None = None
     claims: Annotated[tuple[Claim, ...], Meta(min_length=1, max_length=1000)]
     file: Annotated[str, _ADDED] = ""
 

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 )
 @check_output_options("audit")
 @setting("--strict/--no-strict", help="Also count fragile, partly true and unverifiable claims.")
+@click.option("--footnote", is_flag=True, help="Print the footnotes that the results used need, and no verdicts.")
 @asks(None, rounds=False)
 def command(
     claims: Path,
@@ -41,6 +42,7 @@ def command(
     basis: tuple[str, ...],
     target: Target,
     strict: bool,
+    footnote: bool,
     asked: Settings,
 ) -> None:
     """Check the claims of a file against the logs of published results.
@@ -52,14 +54,15 @@ def command(
 
     Exit status: 0 all hold, 1 some do not, or in part alone, 2 something could not be checked.
     """
-    from mlsub.commands.audit.document import document_of, results_of
+    from mlsub.commands.audit.document import document_of, footnotes_of, results_of
     from mlsub.commands.audit.run import audit
     from mlsub.commands.audit.verdict import ClaimVerdict
     from mlsub.present.terminal import progress_bar
 
     with target.or_refused(), progress_bar() as progress:
         found = audit(claims, results, bases=dict.fromkeys(basis), settings=ready(asked, progress))
-    target.write(found, lambda: document_of(found), results=lambda: results_of(found, strict=strict))
+    shown = footnotes_of if footnote else document_of
+    target.write(found, lambda: shown(found), results=lambda: results_of(found, strict=strict))
     status = found.exit_status(strict=strict)
     if status == COULD_NOT:
         lost = [one for one in found.claims if one.verdict is ClaimVerdict.NOT_CHECKED and not one.claim.proposed]

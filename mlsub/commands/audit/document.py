@@ -201,6 +201,13 @@ def document_of(audit: Audit) -> doc.Document:
     )
 
 
+def footnotes_of(audit: Audit) -> doc.Document:
+    """Return the footnotes that a text needs which uses these results."""
+    found = [one.footnote for one in audit.results if one.footnote]
+    title = f"Footnotes to the claims of {audit.source.words or PurePath(audit.file).name}"
+    return doc.document(title, *(doc.Text(f"[{at}] {text}") for at, text in enumerate(found, 1)))
+
+
 def _claim(judged: Judged, audit: Audit) -> doc.Section:
     verdict, id_ = judged.verdict, judged.claim.id
     meaning: doc.Meaning = "bad" if verdict in AGAINST else "good" if verdict is ClaimVerdict.HOLDS else "note"

@@ -27,6 +27,7 @@ from mlsub.convergence.entry import USUAL
 from mlsub.convergence.statistics import cut_of
 from mlsub.io.errors import MlsubError
 from mlsub.log.run import Run
+from mlsub.present.footnote import footnote
 from mlsub.review.runs.stretch import lengths_of, stretch_of
 from mlsub.submission.model import LogReport
 from mlsub.submission.result import Result as Entry
@@ -49,7 +50,7 @@ class ResultFacts(msgspec.Struct, frozen=True, kw_only=True):
     ``minutes`` are the time to train on each basis, ``run_minutes`` those of the runs in the order of their files, null
     for a run that counts as slowest. ``edit_factor`` is what all times were multiplied by after the runs, null where
     they were not; ``scaling_json`` the factor of that file. ``unpublished`` is the score of a table that the user gives
-    where it is not that of the logs: it decides nothing.
+    where it is not that of the logs: it decides nothing. ``footnote`` is what a text that uses the result has to say.
     """
 
     name: str
@@ -78,6 +79,7 @@ class ResultFacts(msgspec.Struct, frozen=True, kw_only=True):
     minutes: dict[str, Fraction | None] = {}
     run_minutes: tuple[Fraction | None, ...] = ()
     remarks: tuple[str, ...] = ()
+    footnote: str | None = None
 
 
 class Facts(ResultFacts, frozen=True, kw_only=True):
@@ -203,6 +205,7 @@ def _of_entry(result: Result, entry: Entry) -> Facts:
         energy=entry.energy.scaled if entry.energy else None,
         description=content,
         logs=entry.logs,
+        footnote=footnote(entry, id_=result.id, day=result.retrieved, reviewed=result.reviewed),
     )
     minutes, table = _scores(found, entry), result.published
     if table is not None:

@@ -78,7 +78,8 @@ class _Reader:
         for key, place in {"path": one.path, **names}.items():
             if place is not None and not _inside(place, many=key == "path"):
                 self._flaw(f"{place[:80]!r} is not the name of a folder below the results", *here, key)
-        return replace(one, name=name, round=round_ or "", published=published)
+        day = one.retrieved or self._written.retrieved
+        return replace(one, name=name, round=round_ or "", published=published, retrieved=day)
 
     def _input(self, name: str, one: Input) -> Input:
         here, at = ("inputs", name), "value"

@@ -156,7 +156,7 @@ class Audit(Answer, frozen=True, kw_only=True):
     ``verdicts`` counts the claims that are confirmed, ``proposed`` those that nobody has confirmed yet.
     """
 
-    SCHEMA: ClassVar[int] = 14
+    SCHEMA: ClassVar[int] = 15
 
     file: str
     source: Source

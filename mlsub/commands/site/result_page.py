@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import suppress
 
 from msgspec.structs import replace
 
@@ -30,8 +29,8 @@ from mlsub.divisions import DIVISIONS, OPEN
 from mlsub.findings import Verdict
 from mlsub.io.show import flat
 from mlsub.present.entries import BY_LOGS
+from mlsub.present.footnote import DAY, footnote, repository_of
 from mlsub.rounds.benchmarks import published
-from mlsub.rules.load import benchmark
 
 _OPEN = "Open results may use another model or target, and are never ranked with Closed ones."
 #: What the official checker in force for the round says, in plain words.
@@ -40,8 +39,6 @@ _VERDICTS = {
     Verdict.REJECTED: "It does not meet the official checker in force for its round: see its findings",
     Verdict.NOT_CHECKED: "It could not be checked: see its findings",
 }
-#: Where a script puts the day on which the reader looks; without one it is left to fill in.
-DAY = "[date]"
 _CITE = "What stands in brackets is not in the logs: the ID is in the results table that MLCommons publishes."
 _UNPUBLISHED = "MLCommons has not published this round, so the result may be quoted only as unverified."
 
@@ -189,33 +186,6 @@ def _division_words(result: SiteResult) -> str:
     return result.division_title if result.division_name in DIVISIONS else "[division]"
 
 
-#: What the MLCommons results messaging guidelines of July 2025 (section 3.2) want at the end of a footnote.
-_LEGEND = (
-    "The MLPerf name and logo are registered and unregistered trademarks of MLCommons Association in the United States "
-    "and other countries. All rights reserved. Unauthorized use strictly prohibited. See www.mlcommons.org for more "
-    "information."
-)
-
-
-def footnote(result: SiteResult) -> str:
-    """Return the footnote that the guidelines ask for; what no log has stands in brackets."""
-    suite = {"training": "MLPerf® Training", "hpc": "MLPerf® HPC"}.get(result.usage, result.usage)
-    name = clean(result.benchmark, 100)
-    with suppress(KeyError, ValueError):
-        name = benchmark(result.usage, result.round, name).title
-    division = result.division_name.capitalize() if result.division_name in DIVISIONS else "[division]"
-    what = f"{suite} v{result.round} {division}, {name}"
-    who = f"{result.submitter} {result.system_name or clean(result.system, 100)}"
-    if result.publication_date is None:
-        return f"Unverified {what}: {who}. Result not verified by MLCommons Association. {_LEGEND}"
-    return f"{what}: {who}, entry [ID {result.round}-...]. Retrieved: from {_source(result)} on {DAY}. {_LEGEND}"
-
-
-def _source(result: SiteResult) -> str:
-    """Return the repository of the round's results."""
-    return (result.details_url or "https://mlcommons.org/benchmarks/").partition("/blob/")[0]
-
-
 #: What TeX takes for a sign of its own.
 _TEX = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\~{}", "^": r"\^{}"}
 
@@ -232,7 +202,7 @@ def bibtex(result: SiteResult) -> str:
         "year": f"{{{out.year}}}" if out else "",
         "month": f"{out:%b}".lower() if out else "",
         "publisher": "{MLCommons}",
-        "url": f"{{{_source(result)}}}",
+        "url": f"{{{repository_of(result)}}}",
         "note": f"{{MLPerf result, retrieved on {DAY}}}",
     }
     lines = (f"  {name} = {value}," for name, value in fields.items() if value)

@@ -129,3 +129,37 @@ def test_a_figure_for_scale_is_a_percentage_only_where_it_is_a_part(place: Path)
     judged(place, {"expr": "minutes(nvidia)", "stated": {"value": 12}, "nearest": list(near)})
     text = render(document_of(audit(place / "claims.yaml", [str(place)], settings=Settings(jobs=1))))
     assert all(f"{expr}: {shown}\n" in text for expr, shown in near.items()), text
+
+
+LEGEND = (
+    "The MLPerf name and logo are registered and unregistered trademarks of MLCommons Association in the United States "
+    "and other countries. All rights reserved. Unauthorized use strictly prohibited. See www.mlcommons.org for more "
+    "information."
+)
+RESNET = "Image classification, ResNet-50 v1.5 on ImageNet"
+
+
+def test_the_footnotes_of_the_results_that_are_used(place: Path) -> None:
+    results = {
+        "new": RESULTS["nvidia"],
+        "dell": {**RESULTS["dell"], "reviewed": False},
+        "old": {**RESULTS["before"], "retrieved": "2021-07-01"},
+        "unused": RESULTS["google"],
+    }
+    claims = [{"id": "one", "expr": "max(minutes(new), minutes(old))", "stated": {"value": 18, "unit": "min"}}]
+    claims += [{"id": "two", "expr": "minutes(dell)", "stated": {"value": 23, "unit": "min"}}]
+    audited(place, results=results, claims=claims, retrieved="2021-12-02")
+    outcome = run("audit", place / "claims.yaml", "--results", place, "--footnote")
+    assert (outcome.status, outcome.stderr) == (1, "")
+    assert [" ".join(part.split()) for part in outcome.stdout.strip().split("\n\n")] == [
+        "Footnotes to the claims of A post",
+        f"[1] Unverified MLPerf® Training v1.1 Closed, {RESNET}: Dell rack1. Result not verified by MLCommons "
+        f"Association. {LEGEND}",
+        f"[2] MLPerf® Training v1.1 Closed, {RESNET}: NVIDIA rack1, entry 1.1-2011. Retrieved: from "
+        f"https://github.com/mlcommons/training_results_v1.1 on 2021-12-02. {LEGEND}",
+        f"[3] MLPerf® Training v1.0 Closed, {RESNET}: NVIDIA rack1, entry [ID 1.0-...]. Retrieved: from "
+        f"https://github.com/mlcommons/training_results_v1.0 on 2021-07-01. {LEGEND}",
+    ]
+    found = run("audit", place / "claims.yaml", "--results", place, "--format", "json").document
+    starts = [one["footnote"].partition(" v1")[0] for one in found["results"]]
+    assert starts == ["Unverified MLPerf® Training", "MLPerf® Training", "MLPerf® Training"]

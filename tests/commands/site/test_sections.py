@@ -10,9 +10,10 @@ from msgspec.structs import replace
 from mlsub.commands.site.curves import curves_section
 from mlsub.commands.site.facts import findings_section, hyperparameters_section, system_section
 from mlsub.commands.site.page import Chart, Section, Series, Table, number_text
-from mlsub.commands.site.result_page import bibtex, citation_section, footnote, result_title
+from mlsub.commands.site.result_page import bibtex, citation_section, result_title
 from mlsub.commands.site.results import Results, SiteResult
 from mlsub.commands.site.runs import convergence_section, reference_scripts, runs_section
+from mlsub.present.footnote import footnote
 from tests.commands.site.sites import one_round, rounds, script
 from tests.conftest import ExpectedText
 from tools.oracle.shared import ABSENT, folder, present
