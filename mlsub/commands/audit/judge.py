@@ -211,8 +211,8 @@ def _of_expression(claim: Claim, world: World, asked: Collection[str]) -> Judged
     window = accepted(stated) if stated is not None else None
     judged = Judged(claim=claim, verdict=ClaimVerdict.NOT_VERIFIABLE, accepted=window)
     if stated is None or claim.expr is None:
-        reason = claim.unverifiable or "the statements agree, and nothing here decides which value is true"
-        return msgspec.structs.replace(judged, reason=reason)
+        why = claim.unverifiable or "the statements agree, and nothing here decides which value is true"
+        return msgspec.structs.replace(judged, reason=why)
     try:
         tried = [(trial, trial.variant(world)) for trial in trials(claim, stated, world, asked)]
     except NoValueError as error:

@@ -51,7 +51,7 @@ def test_what_people_read(format_: str, name: str, place: Path, expected_text: E
 
 def test_json_has_doubles_beside_exact_fractions(place: Path) -> None:
     document = run("audit", place / "claims.yaml", "--results", place, "--format", "json").document
-    assert (document["command"], document["schema"]) == ("audit", 14)
+    assert (document["command"], document["schema"]) == ("audit", 15)
     assert document["verdicts"] == {"holds": 1, "holds-fragile": 1, "not-verifiable": 1}
     answer_schema("audit").validate(document)
     time, cost, lead = document["claims"]
