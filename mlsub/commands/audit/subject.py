@@ -48,10 +48,10 @@ from mlsub.systems.names import all_chips
 def _figure() -> re.Pattern[str]:
     """A figure with its unit. ``8x H100`` counts chips, ``50% CL`` and what follows a sign or a letter are names."""
     words = rf"(?:{'|'.join(vocabulary()['numbers'])})"
-    digits = r"([0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,9})(\.[0-9]{1,9})?"
+    digits = r"([0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,9})([.,][0-9]{1,9})?"
     units = r"%|per ?cent|minutes?|mins?|hours?|hrs?|seconds?|secs?|times|fold"
     return re.compile(
-        rf"(?<![\w.,/$€£-])(?:{digits}|((?i:{words}(?:[ -]{words}){{0,3}})))[\s-]{{0,2}}"
+        rf"(?<![\w.,/$€£])(?<![^\W\d]-)(?:{digits}|((?i:{words}(?:[ -]{words}){{0,3}}(?: an?)?)))[\s-]{{0,2}}"
         rf"((?i:{units})|[x×](?!\w| ?(?:[A-Z]\w*[0-9]|[0-9])))|(?<!\w)(?i:twice|thrice|double)(?!\w)"
     )
 
@@ -82,10 +82,10 @@ def _said(claim: Claim) -> Iterator[tuple[str, str, bool]]:
     stated = _stated(claim)
     for match in _figure().finditer(claim.plain):
         unit = usual(match[4] or "x") or ""
-        number = f"{match[1] or ''}{match[2] or ''}".replace(",", "")
+        number = (match[1] or "").replace(",", "") + (match[2] or "").replace(",", ".")
         if not number:
             words = re.split("[ -]", (match[3] or match[0]).lower())
-            number = str(sum(vocabulary()["numbers"][word] for word in words))
+            number = str(float(sum(vocabulary()["numbers"].get(word, 0) for word in words)))
         scale = MINUTES.get(unit, Fraction(1))
         value, step = Fraction(number) * scale, step_of(number) * scale
         own = (*stated.get(_kind(unit), ()), *stated.get("", ()))
@@ -198,10 +198,14 @@ def _noted(says: dict[str, Any]) -> Iterator[Named]:
     yield from (one for one in named(noted.get("system", "")) if one.what in ("accelerator", *_COUNTS))
 
 
-def tells(said: Named, one: Facts, other: Facts) -> bool:
-    """Return whether a name belongs to one of two results alone."""
-    mine, theirs = (_fits(said, said.what, [_of_result(facts)], per_node=True) for facts in (one, other))
-    return mine and not theirs
+def names_only(text: str, one: Facts, other: Facts) -> bool:
+    """Return whether a name in a text belongs to one of two results alone."""
+    mine, theirs = ([_of_result(of)] for of in (one, other))
+    called, others = ({of.name, of.submitter, of.system, of.system_name} for of in (one, other))
+    return mentions(flat(text), [name for name in called - others if name and len(name) > 1]) or any(
+        _fits(said, said.what, mine, per_node=True) and not _fits(said, said.what, theirs, per_node=True)
+        for said in named(text)
+    )
 
 
 def _fits(said: Named, called: str, subjects: Sequence[_Subject], *, per_node: bool) -> bool:

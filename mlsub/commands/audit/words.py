@@ -21,10 +21,10 @@ from mlsub.commands.audit.functions import COUNTS
 from mlsub.commands.audit.given import NoValueError, accelerators_meant, own_entry
 from mlsub.commands.audit.kinds import unit_named
 from mlsub.commands.audit.places import product
-from mlsub.commands.audit.subject import tells, unstated
+from mlsub.commands.audit.subject import names_only, unstated
 from mlsub.commands.audit.verdict import Difference
 from mlsub.commands.audit.vocabulary import Named, counts_in, divisions_in, named, organisations_in, vocabulary
-from mlsub.commands.audit.wording import decimal
+from mlsub.commands.audit.wording import MINUTES, decimal
 from mlsub.divisions import OPEN
 from mlsub.io.show import flat, small, spaced
 from mlsub.rounds import known_rounds
@@ -33,9 +33,11 @@ from mlsub.rounds.benchmarks import Compatible, Held
 _NUMBER = re.compile(r"\s*(?:[0-9.,]{1,20}|a|an|one|two|three|four|five|six|seven|eight|nine|ten)(?![a-z])")
 _OWN = re.compile(r"(?<!\w)(?:our|its|their|my|his|her|your)(?: \w+)?$")
 _OWNER = re.compile(r"'s?(?: \w+)?$")
-_BESIDE = ("ratio", "reduction", "speedup", "/", "<", "<=", ">", ">=")
+_BESIDE = ("ratio", "reduction", "speedup", "*", "/", "<", "<=", ">", ">=")
 _COMPARED = (*_BESIDE, "best", "-", "==", "!=")
 _EVENED = frozenset((*COUNTS, "hosts", "per_chip", "per_dollar", "energy", "same"))
+#: A word, with letters in circles and squares that NFKD leaves as they are.
+_WORD = re.compile("[\\w\U0001f150-\U0001f1ff]+")
 _CLAUSE = re.compile(r"[;:!?]|[.,](?![0-9])")
 #: What the value of a function decides.
 _BY_CALL = {
@@ -117,7 +119,7 @@ def undecided(claim: Claim, world: World, compared: Sequence[Facts]) -> list[str
 
 def _unchecked(claim: Claim, world: World, compared: Sequence[Facts]) -> Iterator[str]:
     """Yield what of a sentence, or of the numbers that its expressions rest on, is not checked."""
-    for word in dict.fromkeys(re.findall(r"\w+", claim.plain)):
+    for word in dict.fromkeys(_WORD.findall(claim.plain)):
         if not word.isascii():
             yield f"“{word}” has letters other than a to z: it cannot be told which word it is"
     for written in dict.fromkeys(unstated(claim)):
@@ -129,6 +131,11 @@ def _unchecked(claim: Claim, world: World, compared: Sequence[Facts]) -> Iterato
         unit = unit_named(given.unit)
         if unit is None or given.kind == "time" or (("time", 1),) in unit.choices:
             yield f"{given.name} is an input that stands for a result, or has no known unit: no log confirms it"
+    figures = [one for one in claim.figures if one.figure and one.figure.unit in ("%", "x", *MINUTES)]
+    parts = [part for one in figures for reading in one.judged for part in world.file.nodes_in(parse(reading.expr))]
+    for number in dict.fromkeys(part.value for part in parts if isinstance(part, Constant)):
+        if isinstance(number, Fraction) and number != 1:
+            yield f"{decimal(number)} is written out in the expression: no log confirms it"
     timed = re.search(_any_of("timed"), flat(claim.plain))
     if timed and not all(depends(expr, world) for expr in exprs):
         yield f"“{timed[0]}” is said of a figure that depends on no result"
@@ -158,7 +165,7 @@ def _beside(one: Facts, other: Facts, text: str) -> Iterator[str]:
         behind = re.split(_CLAUSE, text[found.end() :])[0]
         if found["slower"]:
             before, behind = behind, before
-        if any(tells(of, slow, fast) for of in named(before)) or any(tells(of, fast, slow) for of in named(behind)):
+        if names_only(before, slow, fast) or names_only(behind, fast, slow):
             yield f"the sentence calls {slow.name} the faster of the two, and {fast.name} is"
 
 

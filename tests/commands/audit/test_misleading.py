@@ -20,6 +20,8 @@ RESULTS = {
     "dell": {"round": "v1.1", "submitter": "Dell", "system": "rack1", "benchmark": "resnet"},
     "nvidia": {"round": "v1.1", "submitter": "NVIDIA", "system": "rack1", "benchmark": "resnet", "id": "1.1-2011"},
     "google": {"round": "v1.1", "submitter": "Google", "system": "rack1", "benchmark": "resnet"},
+    "witches": {"round": "v1.1", "submitter": "Witches", "system": "rack1", "benchmark": "resnet"},
+    "wizards": {"round": "v1.1", "submitter": "Wizards", "system": "rack1", "benchmark": "resnet"},
     "before": {"round": "v1.0", "submitter": "NVIDIA", "system": "rack1", "benchmark": "resnet"},
 }
 INPUTS: dict[str, Any] = {
@@ -39,6 +41,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("v1.1", "NVIDIA", 12, 1, "NVIDIA H100"),
         ("v1.1", "Google", 4, 10, "TPU v4"),
         ("v1.0", "NVIDIA", 18, 1, "NVIDIA H100"),
+        ("v1.1", "Witches", 5, 1, "NVIDIA H100"),
+        ("v1.1", "Wizards", 10, 1, "NVIDIA H100"),
     ):
         tree = make_tree(folder, round_, org)
         tree.describe(accelerator_model_name=chip, number_of_nodes=str(nodes))
