@@ -238,8 +238,6 @@ class Claim(Part, frozen=True, kw_only=True):
     @property
     def plain(self) -> str:
         """The text as words are looked for in it: without accents, what is not seen, and other forms of a letter."""
-        if self.text.isascii():
-            return self.text
         forms = unicodedata.normalize("NFKD", _SIGNS.sub(" ", self.text))
         return "".join(one for one in forms if unicodedata.category(one) not in ("Cf", "Mn"))
 

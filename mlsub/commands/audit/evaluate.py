@@ -98,10 +98,8 @@ class World(msgspec.Struct, frozen=True):
         if node.function in ("==", "!=") and type(arguments[0]) is not type(arguments[1]):
             raise NoValueError(f"column {node.column}: text or truth is compared with a number")
         try:
-            value = function.how(self, *arguments, **dict(node.named))
-            if isinstance(value, Facts):
-                raise NoValueError("a result is needed as an argument alone")
-            answer = Band.of(value) if isinstance(value, Fraction) else value
+            value: Any = function.how(self, *arguments, **dict(node.named))
+            answer: Answer = Band.of(value) if isinstance(value, Fraction) else value
             if self.moved and function.reads and isinstance(answer, Band):
                 # Another figure, and for two calls two others.
                 return answer + answer + Band.of(Fraction(1 + crc32(node.written.replace(" ", "").encode()) % 997))

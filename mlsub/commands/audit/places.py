@@ -60,32 +60,21 @@ def folder_of(result: Result, rounds: Sequence[RoundFolder]) -> Path:
     Raises:
         MlsubError: there is none; the text says at which step it is lost.
     """
+    here, name = _of_round(result.usage, result.round, rounds), result.submitter or ""
     if result.path is not None:
-        here = _of_round(result.usage, result.round, rounds)
         folders = [one.base / result.path for one in here]
         folder = next((folder for folder in folders if is_folder(folder)), None)
         if folder is None:
             raise MlsubError(f"no folder {result.path} below {', '.join(dict.fromkeys(str(one.base) for one in here))}")
         return Path(os.path.abspath(folder))  # noqa: PTH100  (without "..", links keep their names)
-    folder = organisation_folder(result.submitter or "", result.usage, result.round, rounds) / "results"
+    folder = next((one.organisations[name] / "results" for one in here if name in one.organisations), None)
+    if folder is None:
+        known = [other for one in here for other in one.organisations]
+        raise MlsubError(f"no submitter {name!r} in v{result.round}{_meant(name, known)}")
     for kind in ("system", "scaling", "benchmark"):
         if kind != "scaling" or result.scaling is not None:
             folder = _step(folder, getattr(result, kind) or "", kind)
     return folder
-
-
-def organisation_folder(name: str, usage: str, round_: str, rounds: Sequence[RoundFolder]) -> Path:
-    """Return the folder of an organisation in a round, ``1.0``.
-
-    Raises:
-        MlsubError: the round or the organisation is not there.
-    """
-    here = _of_round(usage, round_, rounds)
-    for one in here:
-        if name in one.organisations:
-            return one.organisations[name]
-    known = [other for one in here for other in one.organisations]
-    raise MlsubError(f"no submitter {name!r} in v{round_}{_meant(name, known)}")
 
 
 def _of_round(usage: str, round_: str, rounds: Sequence[RoundFolder]) -> list[RoundFolder]:

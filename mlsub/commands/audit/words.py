@@ -119,9 +119,9 @@ def undecided(claim: Claim, world: World, compared: Sequence[Facts]) -> list[str
 
 def _unchecked(claim: Claim, world: World, compared: Sequence[Facts]) -> Iterator[str]:
     """Yield what of a sentence, or of the numbers that its expressions rest on, is not checked."""
-    for word in dict.fromkeys(_WORD.findall(claim.plain)):
-        if not word.isascii():
-            yield f"“{word}” has letters other than a to z: it cannot be told which word it is"
+    strange = next((word for word in _WORD.findall(claim.plain) if not word.isascii()), None)
+    if strange is not None:
+        yield f"“{strange}” has letters other than a to z: it cannot be told which word it is"
     for written in dict.fromkeys(unstated(claim)):
         yield f"nothing decides “{written}”; state it too"
     exprs = [one.expr for one in claim.readings]
@@ -147,6 +147,7 @@ def _unchecked(claim: Claim, world: World, compared: Sequence[Facts]) -> Iterato
 
 
 def _any_of(words: str) -> str:
+    """Return an expression for the words of a list of vocabulary.yaml."""
     return rf"(?<!\w)(?:{'|'.join(vocabulary()[words])})(?!\w)"
 
 
@@ -363,7 +364,7 @@ def _apart(one: Facts, other: Facts, claim: Claim, world: World) -> str | None:
         return why
     if {one.division, other.division} >= {OPEN.name, "closed"} and not _says_open(claim):
         return f"{one.name} is {one.division} and {other.name} {other.division}, which the sentence does not say"
-    said = re.search(rf"(?<!\w)(?:{'|'.join(vocabulary()['alike'])})(?!\w)", flat(claim.plain))
+    said = re.search(_any_of("alike"), flat(claim.plain))
     if said is not None:
         systems = [_system(facts, world) for facts in (one, other)]
         if None not in systems and systems[0] != systems[1]:
