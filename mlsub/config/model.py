@@ -54,7 +54,7 @@ class WrittenSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
         Literal["official", "error", "warning", "note"] | None,
         _said("Exit with 1 from review findings of this severity on; official: only where something is rejected."),
     ] = None
-    strict: Annotated[bool | None, _said('The same as fail-on = "warning"; also for audit and pack.')] = None
+    strict: Annotated[bool | None, _said('The same as fail-on = "warning"; also for audit, pack and merge.')] = None
     format: Annotated[_Format | None, _said("The output format, of the commands that have it.")] = None
     jobs: Annotated[Annotated[int, msgspec.Meta(ge=1, le=4096)] | None, _said("Read logs with so many processes.")] = (
         None

@@ -6,7 +6,7 @@ same, for a resubmission, an appeal, or a record of what was once published.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import date
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,6 +22,7 @@ from mlsub.packing.manifest import Manifest, Waiver
 from mlsub.packing.plan import Difference, Plan, compare, lies_in, make_plan, missing_files, obstacles
 from mlsub.packing.runs import EntryRuns, LeftOut
 from mlsub.present.envelope import Answer
+from mlsub.rules.catalogue import finding
 from mlsub.submission.audit import audit_layout
 from mlsub.submission.find import SCALING_FOLDERS
 from mlsub.submission.listing import Item, ItemKind, Listing
@@ -68,6 +69,12 @@ class Waived(msgspec.Struct, frozen=True):
     path: str
     reason: str
     expires: str
+
+    @property
+    def line(self) -> str:
+        """Return it as a person reads it."""
+        ends = "without an end" if self.expires == "never" else f"until {self.expires}"
+        return f"waived {ends}: {self.rule} of {self.path}: {self.reason}"
 
 
 class Packing(Answer, frozen=True, kw_only=True):
@@ -208,29 +215,61 @@ def _item(piece: Piece) -> Item:
 
 def _judge(packed: Packing, report: Report, manifest: Manifest, request: Request) -> Packing:
     """Return the package with the report of its check, and what that and the waivers say of writing it."""
-    stopping = deciding(report) if request.even_with_errors else [*deciding(report), *report.review_errors()]
-    if request.strict:
-        stopping += [found for found in packed.findings if found.severity is not Severity.ERROR]
-        stopping += [found for found in report.findings if found.counts(Severity.WARNING)]
-    waivers = (*manifest.waivers, *request.waivers)
-    valid = [waiver for waiver in waivers if waiver.expires == "never" or waiver.expires >= request.today.isoformat()]
-    covering = {found: waiver_of(found, valid) for found in stopping}
-    notes = []
-    for waiver in waivers:
-        if waiver not in valid:
-            message = f"The waiver of {waiver.rule} for {waiver.entry or 'the whole package'} has expired"
-            notes.append(manifest.finding("package.waiver-expired", message, waiver, actual=waiver.expires))
-        elif waiver not in covering.values():
-            message = f"There is no {waiver.rule} to waive for {waiver.entry or 'the package'}"
-            notes.append(manifest.finding("package.waiver-unused", message, waiver))
-    blocking = tuple(found for found, waiver in covering.items() if waiver is None)
+    given = GivenWaivers(str(manifest.file), (*manifest.waivers, *request.waivers))
+    judged = judge(report, [given], request, packed.findings)
     return msgspec.structs.replace(
         packed,
-        findings=(*packed.findings, *notes),
-        refused=packed.refused or bool(blocking),
-        blocking=blocking,
-        waived=tuple(Waived(f.rule, f.path, w.reason, w.expires) for f, w in covering.items() if w is not None),
+        findings=(*packed.findings, *judged.notes),
+        refused=packed.refused or bool(judged.blocking),
+        blocking=judged.blocking,
+        waived=judged.waived,
         report=msgspec.structs.replace(report, root=packed.out, round_from=None),
+    )
+
+
+class GivenWaivers(msgspec.Struct, frozen=True):
+    """The waivers of one manifest; ``paths`` are the files and folders that they are about, None for all."""
+
+    file: str
+    waivers: tuple[Waiver, ...]
+    paths: Collection[str] | None = None
+
+
+class Judgement(msgspec.Struct, frozen=True):
+    """What keeps a package from being written, what is waived, and what there is to say of the waivers."""
+
+    blocking: tuple[Finding, ...]
+    waived: tuple[Waived, ...]
+    notes: tuple[Finding, ...]
+
+
+def judge(
+    report: Report, given: Sequence[GivenWaivers], request: Request, planned: Iterable[Finding] = ()
+) -> Judgement:
+    """Return whether a package with this report may be written; ``planned`` are the findings beside the report's."""
+    stopping = deciding(report) if request.even_with_errors else [*deciding(report), *report.review_errors()]
+    if request.strict:
+        stopping += [found for found in planned if found.severity is not Severity.ERROR]
+        stopping += [found for found in report.findings if found.counts(Severity.WARNING)]
+    covering: dict[Finding, Waiver | None] = dict.fromkeys(stopping)
+    notes = []
+    for one in given:
+        valid = [each for each in one.waivers if each.expires == "never" or each.expires >= request.today.isoformat()]
+        about = [found for found in stopping if one.paths is None or found.path == "." or found.path in one.paths]
+        covered = {found: waiver for found in about if (waiver := waiver_of(found, valid)) is not None}
+        covering |= covered
+        for waiver in one.waivers:
+            line = waiver.line or None
+            if waiver not in valid:
+                message = f"The waiver of {waiver.rule} for {waiver.entry or 'the whole package'} has expired"
+                notes.append(finding("package.waiver-expired", one.file, message, line=line, actual=waiver.expires))
+            elif waiver not in covered.values():
+                message = f"There is no {waiver.rule} to waive for {waiver.entry or 'the package'}"
+                notes.append(finding("package.waiver-unused", one.file, message, line=line))
+    return Judgement(
+        blocking=tuple(found for found, waiver in covering.items() if waiver is None),
+        waived=tuple(Waived(f.rule, f.path, w.reason, w.expires) for f, w in covering.items() if w is not None),
+        notes=tuple(notes),
     )
 
 

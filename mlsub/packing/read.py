@@ -58,6 +58,19 @@ def read_manifest(file: Path, environment: Mapping[str, str] | None = None) -> M
     return manifest
 
 
+def read_waivers(file: Path) -> tuple[Waiver, ...]:
+    """Return the waivers of a manifest, whatever its paths and variables lead to.
+
+    Raises:
+        FileProblemsError: it cannot be read, or is not a manifest.
+    """
+    written, tree = read_document(file, FORM)
+    tree.raise_problems()
+    return tuple(
+        msgspec.structs.replace(waiver, line=tree.line("waivers", at)) for at, waiver in enumerate(written.waivers)
+    )
+
+
 class _Reader:
     """Resolves the paths of a manifest, takes its lines, and notes what is wrong with it."""
 

@@ -160,6 +160,8 @@ def text_of(value: Any, limit: int) -> bytes:
 
 
 def _organisation(entry: Entry, logged: str) -> tuple[str, ...] | None:
+    if _numbered(logged, entry.organisation):
+        return "cross.submitter", entry.organisation, "submission_org has a number behind the organisation's name"
     submitter = entry.description.text("submitter") if entry.description else ""
     # Where these differ they have a finding of their own.
     if _another(submitter, entry.organisation) and same_organisation(logged, submitter):
@@ -184,9 +186,13 @@ def _another(submitter: str, folder: str) -> bool:
     """Return whether a description's submitter is not the folder's organisation, or this with a number behind it."""
     if not submitter or not folder or is_placeholder(submitter):
         return False
-    one, other = (re.sub(r"[^a-z0-9]", "", name[:200].lower()) for name in (submitter, folder))
-    numbered = one != other and one.startswith(other) and one.removeprefix(other).isdigit()
-    return numbered or not same_organisation(submitter, folder)
+    return _numbered(submitter, folder) or not same_organisation(submitter, folder)
+
+
+def _numbered(name: str, folder: str) -> bool:
+    """Return whether a name is the folder's with a number behind it, such as ``ACME_1``."""
+    one, other = (re.sub(r"[^a-z0-9]", "", text[:200].lower()) for text in (name, folder))
+    return bool(other) and one.startswith(other) and one.removeprefix(other).isdigit()
 
 
 def audit_submitters(entries: Sequence[Entry]) -> Iterator[Finding]:

@@ -12,6 +12,7 @@ from mlsub.commands.lazy import Command
 from mlsub.commands.opening import folder_option
 from mlsub.commands.options import asks, ready
 from mlsub.commands.output import Target, format_option
+from mlsub.commands.settings import setting
 from mlsub.present.terminal import progress_bar
 
 if TYPE_CHECKING:
@@ -26,20 +27,42 @@ if TYPE_CHECKING:
 @click.option("--write", is_flag=True, help="Write the package; without it, show the plan.")
 @click.option("--force", is_flag=True, help="Replace OUT if mlsub wrote everything in it.")
 @click.option("--even-rejected", is_flag=True, help="Write the package even if mlsub check rejects it.")
+@click.option("--even-with-errors", is_flag=True, help="Write the package although review errors are found.")
+@setting("--strict/--no-strict", help="Refuse to write a package with review warnings, too.")
 @format_option
-def command(asked: Settings, output: Path, write: bool, force: bool, even_rejected: bool, format_: str) -> None:
+def command(
+    asked: Settings,
+    output: Path,
+    write: bool,
+    force: bool,
+    even_rejected: bool,
+    even_with_errors: bool,
+    strict: bool,
+    format_: str,
+) -> None:
     """Join packages A, B, ... of one organisation into OUT, the organisation's folder.
 
-    Files that are the same are joined; any difference is a conflict, and then nothing is written. With --write the
-    result is checked beside OUT and put in place in one step. A, B, ... are never changed.
+    Their folders have the organisation's name, or this and a number (ACME_1). Files that are the same are joined; any
+    difference is a conflict, and then nothing is written. With --write the result is checked beside OUT, judged as
+    mlsub pack does, with the waivers of their manifests, and put in place in one step. A, B, ... are never changed.
 
-    Exit status: 0 no conflict (with --write: written and accepted), 1 conflicts or rejected, 2 could not be done.
+    Exit status: 0 no conflict (with --write: written), 1 something prevents it or rejects, 2 could not be done.
     """
+    from datetime import UTC, datetime
+
     from mlsub.commands.merge.document import document_of
     from mlsub.commands.merge.run import merge
+    from mlsub.packing.pack import Request
 
     with progress_bar() as progress:
-        settings = ready(asked, progress)
-        outcome = merge(asked.paths, output, settings, write=write, force=force, even_rejected=even_rejected)
+        request = Request(
+            today=datetime.now(UTC).date(),
+            write=write,
+            force=force,
+            strict=strict,
+            even_with_errors=even_with_errors or even_rejected,
+            settings=ready(asked, progress),
+        )
+        outcome = merge(asked.paths, output, request, even_rejected=even_rejected)
     Target("merge", format_).write(outcome, lambda: document_of(outcome))
     sys.exit(outcome.exit_status)

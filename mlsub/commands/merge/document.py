@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mlsub.commands.merge.run import Merge
+from mlsub.findings import Severity, Verdict
 from mlsub.io.show import first_few, plural
-from mlsub.present.document import Block, Document, Facts, Findings, Lines, Span, Text, Words, document
+from mlsub.present.document import Block, Document, Facts, Findings, Items, Lines, Span, Text, Words, document
 from mlsub.present.entries import entries_table, summary
 from mlsub.submission.report import Report
 
-#: Folders that are left out and named.
+#: Folders that are left out, and rules, that are named.
 _NAMED = 3
 
 
@@ -20,7 +21,7 @@ def document_of(merge: Merge) -> Document:
         f"Merge of {merge.organisation}, {merge.usage} v{merge.round}",
         Facts(tuple(_facts(merge))),
         Findings(merge.findings, label="conflict"),
-        *(_report(merge.report) if merge.report is not None else ()),
+        *(_report(merge, merge.report) if merge.report is not None else ()),
         Text(_last_words(merge)),
     )
 
@@ -40,11 +41,13 @@ def _facts(merge: Merge) -> Iterator[tuple[str, str | Span | Lines]]:
         yield "left out, as caches, version control or unfinished", first_few(merge.left_out, _NAMED)
 
 
-def _report(report: Report) -> Iterator[Block]:
-    """Yield the verdict on the merged package, and what it rests on; review findings are for ``mlsub check``."""
+def _report(merge: Merge, report: Report) -> Iterator[Block | None]:
+    """Yield the check of the merged package as ``mlsub pack`` shows it."""
     yield entries_table(report.entries)
-    yield Findings(report.rejecting())
-    yield from summary(report, hint="mlsub check -v shows them")
+    yield Findings(report.findings, forgiven=report.official is Verdict.ACCEPTED)
+    yield from summary(report)
+    yield Findings(merge.notes)
+    yield Items(tuple(each.line for each in merge.waived))
 
 
 def _last_words(merge: Merge) -> Words:
@@ -52,6 +55,11 @@ def _last_words(merge: Merge) -> Words:
         return f"{plural(len(merge.findings), 'conflict')}: nothing was written."
     if merge.report is None:
         return "No conflicts. Nothing was written: add --write to check the result and put it in place."
-    if not merge.written:
+    if merge.written:
+        return ("Written: ", Span(merge.output, "path"))
+    rules = first_few(dict.fromkeys(found.rule for found in merge.blocking), _NAMED, "rule")
+    if any(found.rejects for found in merge.blocking) or not rules:
         return "Rejected, so nothing was written. Fix it, or add --even-rejected."
-    return ("Written: ", Span(merge.output, "path"))
+    if any(found.severity is Severity.ERROR for found in merge.blocking):
+        return f"A reviewer will raise errors ({rules}), so nothing was written. Fix them, or add --even-with-errors."
+    return f"--strict refuses review warnings ({rules}), so nothing was written."

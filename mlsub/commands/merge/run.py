@@ -1,7 +1,11 @@
-"""Read packages to merge, plan which file comes from where and which conflict, and write the result."""
+"""Read packages to merge, plan which file comes from where and which conflict, and write the result.
+
+The result is judged as :mod:`mlsub.packing.pack` judges a package; a waiver of a part's manifest holds for that part.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -16,18 +20,22 @@ from mlsub.io.folders import Piece, check_free
 from mlsub.io.look import content_digest
 from mlsub.io.show import first_few
 from mlsub.log.changes import fields
+from mlsub.packing.pack import GivenWaivers, Request, Waived, judge
+from mlsub.packing.read import read_waivers
 from mlsub.present.envelope import Answer
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
 from mlsub.submission.audit import escaping_links
-from mlsub.submission.find import Target, locate
+from mlsub.submission.find import Place, Target, locate, manifest_near
 from mlsub.submission.listing import Item, ItemKind, Listing, list_tree, stray_kind
 from mlsub.submission.model import RESULT_PATTERN
 from mlsub.submission.report import Report
 from mlsub.systems.description import read_description
-from mlsub.workspace import Settings
 from mlsub.workspace.package import check_place, write_package
 from mlsub.workspace.runs import round_of
+
+#: Teams upload as ``<organisation>_<number>`` (mlcommons/training issue 877).
+_NUMBER = re.compile(r"_[0-9]+$")
 
 
 class Source(msgspec.Struct, frozen=True, dict=True):
@@ -57,10 +65,11 @@ class Merge(Answer, frozen=True, kw_only=True):
 
     ``output`` is the organisation's folder to be; ``files`` counts the files and links that it gets, ``joined`` those
     that are the same in several packages; ``left_out`` are folders of caches and version control, and what a
-    killed command left. With ``findings`` nothing is written.
+    killed command left. With ``findings``, or with what is ``blocking`` in the report, nothing is written;
+    ``waived`` is what the waivers of the packages' manifests cover, ``notes`` what there is to say of these.
     """
 
-    SCHEMA: ClassVar[int] = 7
+    SCHEMA: ClassVar[int] = 8
 
     usage: str
     round: str
@@ -72,47 +81,64 @@ class Merge(Answer, frozen=True, kw_only=True):
     joined: int
     left_out: tuple[str, ...]
     findings: tuple[Finding, ...]
+    blocking: tuple[Finding, ...] = ()
+    waived: tuple[Waived, ...] = ()
+    notes: tuple[Finding, ...] = ()
     report: Report | None
 
     @property
     def exit_status(self) -> int:
-        """0 nothing stands in the way, or it is written and accepted; 1 conflicts, or the result is rejected."""
-        return int(bool(self.findings) or (self.report is not None and self.report.exit_status() != 0))
+        """0 nothing stands in the way, or it is written; 1 conflicts, or something in the result is blocking."""
+        return int(bool(self.findings or self.blocking) or (self.report is not None and not self.written))
 
 
-def merge(
-    paths: Sequence[str], output: Path, settings: Settings, *, write: bool, force: bool, even_rejected: bool
-) -> Merge:
+def merge(paths: Sequence[str], output: Path, request: Request, *, even_rejected: bool) -> Merge:
     """Join packages, or say what stands in the way.
 
     Args:
         paths: the packages, which are never changed.
         output: the organisation's folder to be.
-        settings: how the result is checked; where they name no round, it is that of the folders above the packages.
-        write: whether to write the result.
-        force: whether a folder that mlsub wrote may be replaced.
+        request: what to do; ``force`` lets a folder that mlsub wrote be replaced. Where the settings name no round, it
+            is that of the folders above the packages.
         even_rejected: whether a package that is rejected is put in place as well.
 
     Raises:
         MlsubError: something cannot be read or written, or ``output`` cannot be used; then nothing has changed.
     """
     sources = read_sources(paths)
-    rules = round_of([source.folder for source in sources], settings, "packages")
-    _check_place(output, sources, force=force)
+    rules = round_of([source.folder for source in sources], request.settings, "packages")
+    _check_place(output, sources, force=request.force)
     plan, pieces = plan_merge(sources, rules, output)
     check_free(output, {piece.to: piece.source for piece in pieces if piece.source is not None})
-    if plan.findings or not write:
+    given = _waivers(sources)
+    if plan.findings or not request.write:
         return plan
-    good = (Verdict.ACCEPTED, Verdict.REJECTED) if even_rejected else (Verdict.ACCEPTED,)
+
     place = output.absolute()
     report, written = write_package(
         pieces,
         place.name,
         place,
-        msgspec.structs.replace(settings, round=rules.name, usage=rules.usage),
-        wanted=lambda report: report.official in good,
+        msgspec.structs.replace(request.settings, round=rules.name, usage=rules.usage),
+        wanted=lambda report: (
+            not judge(report, given, request).blocking or (even_rejected and report.official is Verdict.REJECTED)
+        ),
     )
-    return msgspec.structs.replace(plan, report=msgspec.structs.replace(report, root=str(place)), written=written)
+    judged = msgspec.structs.asdict(judge(report, given, request))
+    return msgspec.structs.replace(
+        plan, **judged, report=msgspec.structs.replace(report, root=str(place)), written=written
+    )
+
+
+def _waivers(sources: Sequence[Source]) -> list[GivenWaivers]:
+    """Return the waivers of the manifests near the packages, each for what its packages bring."""
+    paths: dict[Path, set[str]] = {}
+    for source in sources:
+        near = manifest_near(Place(source.folder, Target.ORGANISATION, source.folder))
+        if near is not None:
+            systems = (f"systems/{path.split('/')[1]}.json" for path in source.items if path.startswith("results/"))
+            paths.setdefault(near.file, set()).update(source.items, systems)
+    return [GivenWaivers(str(file), read_waivers(file), brought) for file, brought in paths.items()]
 
 
 def read_sources(paths: Sequence[str]) -> list[Source]:
@@ -149,7 +175,9 @@ def _check_place(output: Path, sources: Sequence[Source], *, force: bool) -> Non
     """
     check_place(output)
     place, name = output.absolute(), sources[0].folder.name
-    if place.name != name:
+    if any(source.folder.name != name for source in sources):
+        name = _NUMBER.sub("", name)
+    if place.name not in (sources[0].folder.name, _NUMBER.sub("", name)):
         raise MlsubError(f"{output} is to be the organisation's folder; name it {output / name}")
     for source in sources:
         folder, real = source.folder.resolve(), place.resolve()
@@ -177,12 +205,12 @@ def plan_merge(sources: Sequence[Source], round_: Round, output: Path) -> tuple[
         round=round_.name,
         output=str(output),
         written=False,
-        organisation=sources[0].folder.name,
+        organisation=output.absolute().name,
         parts=tuple(_part(source, files, entries) for source in sources),
         files=len(files),
         joined=sum(len(have) > 1 for have in files.values()),
         left_out=tuple(sorted({item.path for each in sources for item in each.listing.items if stray_kind(item.name)})),
-        findings=tuple(_conflicts(sources, owners, entries)),
+        findings=tuple(_conflicts(output.absolute().name, sources, owners, entries)),
         report=None,
     )
     return merge, tuple(_piece(path, have) for path, have in files.items())
@@ -209,13 +237,16 @@ def _part(source: Source, files: Mapping[str, Sequence[Source]], entries: Mappin
 
 
 def _conflicts(
-    sources: Sequence[Source], owners: Mapping[str, Sequence[Source]], entries: Mapping[str, Sequence[str]]
+    organisation: str,
+    sources: Sequence[Source],
+    owners: Mapping[str, Sequence[Source]],
+    entries: Mapping[str, Sequence[str]],
 ) -> Iterator[Finding]:
     """Yield what several sources do not have alike, and what cannot be copied at all: one finding a defect."""
     names = list(dict.fromkeys(source.folder.name for source in sources))
-    if len(names) > 1:
+    if any(organisation not in (name, _NUMBER.sub("", name)) for name in names):
         message = "The packages are of several organisations"
-        yield finding("merge.organisation", ".", message, expected=names[0], actual=", ".join(names))
+        yield finding("merge.organisation", ".", message, expected=organisation, actual=", ".join(names))
     reported: set[str] = set()
     for entry, logs in sorted(entries.items()):
         if problem := _entry_conflict(entry, logs, sources):

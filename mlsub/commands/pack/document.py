@@ -12,7 +12,7 @@ from mlsub.findings import Severity, Verdict
 from mlsub.io.folders import Piece
 from mlsub.io.show import first_few, plural
 from mlsub.packing.manifest import Entry
-from mlsub.packing.pack import Packing, Waived
+from mlsub.packing.pack import Packing
 from mlsub.packing.plan import Plan
 from mlsub.present.document import (
     Block,
@@ -53,7 +53,7 @@ def document_of(plan: Plan, packed: Packing, *, wanted: bool) -> Document:
         *_plan(plan),
         *_report(packed),
         Findings(packed.findings),
-        Items(tuple(map(_waived, packed.waived))),
+        Items(tuple(each.line for each in packed.waived)),
         _named("Gone from there" if packed.written else "Not in the plan, but there", packed.difference.extra)
         if packed.report is not None
         else None,
@@ -124,11 +124,6 @@ def _report(packed: Packing) -> Iterator[Block]:
         yield entries_table(report.entries)
         yield Findings(report.findings, forgiven=report.official is Verdict.ACCEPTED)
         yield from summary(report)
-
-
-def _waived(each: Waived) -> str:
-    ends = "without an end" if each.expires == "never" else f"until {each.expires}"
-    return f"waived {ends}: {each.rule} of {each.path}: {each.reason}"
 
 
 def _ending(packed: Packing, *, wanted: bool) -> Iterator[Words]:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -159,6 +160,60 @@ def test_several_organisations_are_a_conflict(parts: tuple[Tree, Tree], tmp_path
     assert (status, found[0]) == (1, ("merge.organisation", ".", "ACME, Zeta"))
 
 
+@pytest.fixture(name="numbered")
+def _numbered(tmp_path: Path) -> list[Path]:
+    """Two teams' packages, uploaded under the organisation's name with a number behind it."""
+    trees = [make_tree(tmp_path / "up", "v1.0", f"ACME_{number}", [name]) for number, name in NUMBERED]
+    system = trees[1]
+    system.description().rename(system.description("rack2"))
+    for place in ("results/rack1", "benchmarks/resnet/rack1"):
+        (system.folder / place).rename((system.folder / place).with_name("rack2"))
+    return [tree.folder for tree in trees]
+
+
+NUMBERED = [(1, "bert"), (2, "resnet")]
+
+
+def test_packages_with_a_number_behind_the_name_are_one_organisation(numbered: list[Path], tmp_path: Path) -> None:
+    out = tmp_path / "out" / "v1.0" / "ACME"
+    outcome = run("merge", *numbered, "-o", out, "--write", "--format", "json")
+    answer_schema("merge").validate(outcome.document)
+    assert (outcome.status, outcome.document["written"], outcome.document["organisation"]) == (0, True, "ACME")
+    asked = {
+        (f["rule"], f["path"].rpartition("/")[2], f["actual"], f["expected"], f["severity"])
+        for f in outcome.document["report"]["findings"]
+        if f["rule"].startswith("cross.")
+    }
+    logs = {(f"result_{run}.txt", '"ACME_1"') for run in range(10)} | {
+        (f"result_{run}.txt", '"ACME_2"') for run in range(5)
+    }
+    files = {("rack1.json", '"ACME_1"'), ("rack2.json", '"ACME_2"')}
+    assert asked == {("cross.submitter", name, actual, "ACME", "warning") for name, actual in logs | files}
+    assert {f["rule"] for f in run("check", out, "--format", "json").document["reports"][0]["findings"]} >= {
+        "cross.submitter"
+    }
+
+
+def test_a_merge_shows_which_names_still_have_the_number(
+    numbered: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, expected_text: ExpectedText
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    outcome = run("merge", *(path.relative_to(tmp_path) for path in numbered), "-o", "out/v1.0/ACME", "--write")
+    assert outcome.status == 0
+    expected_text("numbered.txt", outcome.stdout)
+
+
+def test_numbers_belong_to_the_name_of_the_output(numbered: list[Path], tmp_path: Path) -> None:
+    other = make_tree(tmp_path / "up", org="ACME_x").folder
+    assert merged(*numbered, "-o", tmp_path / "ACME")[0] == 0
+    status, found = merged(*numbered, "-o", tmp_path / "ACME_1")
+    assert (status, found[0]) == (1, ("merge.organisation", ".", "ACME_1, ACME_2"))
+    status, found = merged(numbered[0], other, "-o", tmp_path / "ACME")
+    assert (status, found[0]) == (1, ("merge.organisation", ".", "ACME_1, ACME_x"))
+    refused = run("merge", *numbered, "-o", tmp_path / "merged")
+    assert (refused.status, refused.stderr.endswith(f"name it {tmp_path / 'merged' / 'ACME'}\n")) == (2, True)
+
+
 def test_folders_of_caches_are_left_out_and_told(parts: tuple[Tree, Tree], tmp_path: Path) -> None:
     cache = parts[0].folder / "benchmarks" / "bert" / "__pycache__"
     cache.mkdir()
@@ -193,6 +248,81 @@ def test_a_rejected_result_is_not_put_in_place_unasked(parts: tuple[Tree, Tree],
     outcome = run("merge", *(tree.folder for tree in parts), "-o", out, "--write", "--even-rejected")
     assert (outcome.status, outcome.stdout.splitlines()[-1]) == (1, f"Written: {out}")
     assert (out / "README.md").exists()
+
+
+def foreign_log(one: Tree) -> None:
+    one.edit(lambda log: log.put("submission_org", value="Globex"), benchmark="bert")
+
+
+def test_what_pack_refuses_for_review_errors_is_not_written_either(parts: tuple[Tree, Tree], tmp_path: Path) -> None:
+    foreign_log(parts[0])
+    out, paths = tmp_path / "out" / "ACME", [tree.folder for tree in parts]
+    outcome = run("merge", *paths, "-o", out, "--write")
+    assert (outcome.status, out.exists()) == (1, False)
+    assert "[cross.org]" in outcome.stdout
+    last = "A reviewer will raise errors (cross.org), so nothing was written. Fix them, or add --even-with-errors.\n"
+    assert outcome.stdout.endswith(last)
+    assert run("merge", *paths, "-o", out, "--write", "--even-with-errors").status == 0
+    assert out.exists()
+
+
+def test_strict_refuses_review_warnings_as_pack_does(parts: tuple[Tree, Tree], tmp_path: Path) -> None:
+    parts[0].describe(submitter="Globex")
+    parts[0].edit(lambda log: log.put("submission_org", value="Globex"), *range(10), benchmark="bert")
+    out, paths = tmp_path / "out" / "ACME", [tree.folder for tree in parts]
+    outcome = run("merge", *paths, "-o", out, "--write", "--strict")
+    last = "--strict refuses review warnings (cross.submitter"
+    assert (outcome.status, out.exists(), last in outcome.stdout) == (1, False, True)
+    assert run("merge", *paths, "-o", out, "--write").status == 0
+
+
+def waive(tree: Tree, **words: str) -> Path:
+    """Write a manifest beside a part, with one waiver: nothing that it names has to be there."""
+    waiver = {"rule": "entry.run-count", "reason": "The committee knows of it.", "expires": "never"} | words
+    entries = [{"system": "rack1", "benchmark": "bert", "runs": "${RUNS}/bert"}]
+    content = {"organisation": "ACME", "round": "1.0", "systems": {"rack1": "x.json"}, "entries": entries}
+    file = tree.folder.parent.parent / "submission.yaml"
+    file.write_text(yaml.safe_dump(content | {"waivers": [waiver]}))
+    return file
+
+
+def fewer_runs(tree: Tree, benchmark: str, system: str) -> None:
+    for number in (3, 4):
+        tree.log(number, benchmark, system).unlink()
+
+
+def test_the_waivers_of_a_part_hold_for_what_it_brings(parts: tuple[Tree, Tree], tmp_path: Path) -> None:
+    fewer_runs(parts[0], "bert", "rack1")
+    waive(parts[0])
+    out, paths = tmp_path / "out" / "ACME", [tree.folder for tree in parts]
+    outcome = run("merge", *paths, "-o", out, "--write", "--format", "json")
+    answer_schema("merge").validate(outcome.document)
+    assert (outcome.status, outcome.document["written"], outcome.document["blocking"]) == (0, True, [])
+    assert outcome.document["report"]["official"] == "rejected"
+    waived = {"rule": "entry.run-count", "path": "results/rack1/bert", "reason": "The committee knows of it."}
+    assert outcome.document["waived"] == [waived | {"expires": "never"}]
+    text = run("merge", *paths, "-o", out, "--write", "--force").stdout
+    assert "waived without an end: entry.run-count of results/rack1/bert: The committee knows of it.\n" in text
+    assert text.endswith(f"Written: {out}\n")
+
+
+def test_the_waivers_of_a_part_do_not_hold_for_another(parts: tuple[Tree, Tree], tmp_path: Path) -> None:
+    fewer_runs(parts[1], "resnet", "rack2")
+    file = waive(parts[0])
+    outcome = run("merge", *(tree.folder for tree in parts), "-o", tmp_path / "ACME", "--write", "--format", "json")
+    assert (outcome.status, outcome.document["written"]) == (1, False)
+    assert {f["path"] for f in outcome.document["blocking"]} == {"results/rack2/resnet"}
+    assert [(f["rule"], f["path"], f["line"]) for f in outcome.document["notes"]] == [
+        ("package.waiver-unused", str(file), 10)
+    ]
+
+
+def test_a_waiver_that_has_expired_holds_no_longer(parts: tuple[Tree, Tree], tmp_path: Path) -> None:
+    fewer_runs(parts[0], "bert", "rack1")
+    waive(parts[0], expires="2021-01-01")
+    outcome = run("merge", *(tree.folder for tree in parts), "-o", tmp_path / "ACME", "--write", "--format", "json")
+    assert (outcome.status, outcome.document["written"]) == (1, False)
+    assert [f["rule"] for f in outcome.document["notes"]] == ["package.waiver-expired"]
 
 
 def test_an_older_result_is_replaced_only_when_asked(parts: tuple[Tree, Tree], tmp_path: Path) -> None:
@@ -298,7 +428,7 @@ def test_any_parts_of_a_tree_give_the_tree_whatever_their_order(
         (above / owner / "ACME" / "systems").mkdir(parents=True, exist_ok=True)
     sides = [str(above / owner / "ACME") for owner in "ab"]
     for order in (sides, sides[::-1]):
-        plan, pieces = plan_merge(read_sources(order), get_round("training", "1.0"), Path("out"))
+        plan, pieces = plan_merge(read_sources(order), get_round("training", "1.0"), Path("out/ACME"))
         assert plan.findings == ()
         assert {piece.to for piece in pieces} == set(whole)
         assert plan.joined == sum(owner == "ab" for owner in owners.values())
