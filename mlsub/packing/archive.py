@@ -25,6 +25,8 @@ import zlib
 from collections.abc import Callable, Collection, Iterator
 from typing import IO
 
+import msgspec
+
 from mlsub.io.errors import reason_of
 from mlsub.io.look import open_regular
 from mlsub.io.show import folded
@@ -111,6 +113,7 @@ def write_archive(
                 done += member.size
                 if progress is not None:
                     progress(done, tree.size)
+            manifest = msgspec.structs.replace(manifest, round=tree.round)
             content = manifest.render()
             tar.addfile(make_member(MANIFEST, size=len(content)), io.BytesIO(content))
     packed.write(trailer(packed.digest))
@@ -236,9 +239,10 @@ def _read_tar(tar: gzip.GzipFile, put: Put, limit: Callable[[tarfile.TarInfo, in
         raise _refused(path, problem, found.links[path])
     for path in found.links:
         put(taken[path], iter(()))
-    if changes := differences(parse_manifest(text, f"{MANIFEST} of the archive"), found):
+    listed = parse_manifest(text, f"{MANIFEST} of the archive")
+    if changes := differences(listed, found):
         raise RefusedError(*changes)
-    return found, size
+    return msgspec.structs.replace(found, round=listed.round), size
 
 
 def _check_place(member: tarfile.TarInfo, taken: dict[str, tarfile.TarInfo], names: dict[str, str]) -> None:

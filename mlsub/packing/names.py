@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from mlsub.io.show import folded
 from mlsub.submission.audit import LINK_BROKEN, LINK_CIRCLE, LINK_ESCAPES, follow
+from mlsub.submission.manifest import SEALED
 
 #: Bytes of a whole path, of one name (the limit of most file systems), and folders in folders.
 MAX_PATH = 1024
@@ -20,7 +21,7 @@ _LINKS = {
 }
 SAME_NAME = "another member has this name, but for case, form of accents or invisible characters"
 #: The manifest's place in an archive; so no tree can be called this.
-MANIFEST = "MANIFEST.sha256"
+MANIFEST = SEALED
 #: What lies beside a sealed file is named like it, and ends so.
 RECEIPT_SUFFIX, MANIFEST_SUFFIX, SHA1_SUFFIX = ".receipt.txt", f".{MANIFEST}", ".sha1"
 

@@ -4,6 +4,8 @@
     # link<TAB>ACME/latest<TAB>results
     # folder<TAB>ACME/empty
 
+The first line may be ``# round<TAB>training_v5.1``.
+
 Paths never hold control characters (:mod:`mlsub.packing.names`), so nothing in a manifest needs escaping. A member of a
 tree is a :class:`tarfile.TarInfo`, whose name begins with the tree's own: a file, a folder or a link.
 """
@@ -30,6 +32,7 @@ from mlsub.io.write import is_part
 from mlsub.packing.names import MANIFEST, SAME_NAME, link_problems, name_problem
 from mlsub.present.terminal import Progress
 from mlsub.rules.catalogue import finding
+from mlsub.submission.manifest import ROUND
 from mlsub.submission.model import RESULT_PATTERN
 
 #: More files, folders and links than this are neither sealed nor opened.
@@ -68,7 +71,7 @@ def file_digest(file: Path, kind: str = "sha256", *, follow: bool = True) -> str
 
 
 class Tree(msgspec.Struct, frozen=True):
-    """A tree that can be sealed: its folder, and its members sorted by path.
+    """A tree that can be sealed: its folder, its members sorted by path, and its round, as :class:`Manifest` has it.
 
     ``linked`` are the logs that are links out of the tree, whose content is sealed in their place; ``left_out`` the
     paths that are not sealed.
@@ -78,6 +81,7 @@ class Tree(msgspec.Struct, frozen=True):
     members: tuple[tarfile.TarInfo, ...]
     linked: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    round: str = ""
 
     @property
     def files(self) -> int:
@@ -217,19 +221,27 @@ def _name_problems(members: list[tarfile.TarInfo]) -> Iterator[Finding]:
 
 #: Bytes of a manifest that is read: more than a million lines.
 MAX_MANIFEST = 128 << 20
-_LINE = re.compile(r"([0-9a-f]{64}) [ *](?P<file>.+)|# link\t(?P<link>[^\t]+)\t([^\t]+)|# folder\t(?P<folder>[^\t]+)")
+_LINE = re.compile(
+    r"([0-9a-f]{64}) [ *](?P<file>.+)|# link\t(?P<link>[^\t]+)\t([^\t]+)|# folder\t(?P<folder>[^\t]+)"
+    rf"|{ROUND}(?P<round>[a-z]+_v[0-9.]{{1,9}})"
+)
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
-    """What a tree holds: SHA-256 of each file by path, target of each link, and the empty folders."""
+    """What a tree holds: SHA-256 of each file by path, target of each link, and the empty folders.
+
+    ``round`` is what a folder of its round is called (``training_v5.1``), empty where that is not known.
+    """
 
     files: Mapping[str, str]
     links: Mapping[str, str] = {}
     folders: tuple[str, ...] = ()
+    round: str = ""
 
     def render(self) -> bytes:
         """Return the text, sorted, in UTF-8, each line ended by a line feed."""
-        lines = [f"{self.files[path]}  {path}" for path in sorted(self.files)]
+        lines = [f"{ROUND}{self.round}"] if self.round else []
+        lines += [f"{self.files[path]}  {path}" for path in sorted(self.files)]
         lines += [f"# link\t{path}\t{self.links[path]}" for path in sorted(self.links)]
         lines += [f"# folder\t{path}" for path in sorted(self.folders)]
         return "".join(f"{line}\n" for line in lines).encode()
@@ -260,6 +272,7 @@ def parse_manifest(content: bytes, where: str) -> Manifest:
     files: dict[str, str] = {}
     links: dict[str, str] = {}
     folders: list[str] = []
+    round_ = ""
     try:
         lines = content.decode().split("\n")
     except UnicodeDecodeError as error:
@@ -270,6 +283,9 @@ def parse_manifest(content: bytes, where: str) -> Manifest:
             if not line or line.startswith("#"):
                 continue
             raise MlsubError(f"{where}:{number}: not a line of a manifest. Expected 64 hexadecimal digits and a path.")
+        if match["round"]:
+            round_ = match["round"]
+            continue
         path = match["file"] or match["link"] or match["folder"]
         if path in files and match["file"]:
             raise MlsubError(f"{where}:{number}: {path} for the second time")
@@ -285,7 +301,7 @@ def parse_manifest(content: bytes, where: str) -> Manifest:
         raise MlsubError(f"{where} is not a manifest: it names no file.")
     if len({path.split("/")[0] for path in files}) > 1:
         raise MlsubError(f"{where} names files of more than one tree.")
-    return Manifest(files=files, links=links, folders=tuple(folders))
+    return Manifest(files=files, links=links, folders=tuple(folders), round=round_)
 
 
 def read_manifest(file: Path) -> Manifest:

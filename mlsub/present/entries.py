@@ -312,7 +312,7 @@ def missing_results(report: Report) -> str | None:
 
 def read_off(round_from: str) -> str:
     """What gave the round: a folder above, or the manifest, whose name has an ending."""
-    what = "manifest" if round_from.endswith((".yaml", ".yml")) else "folder"
+    what = "manifest" if round_from.endswith((".yaml", ".yml", ".sha256")) else "folder"
     return f" (read off the {what} {round_from})"
 
 

@@ -18,6 +18,8 @@ from mlsub.io import look
 from mlsub.io.data import shipped
 from mlsub.io.show import LONGEST, Spellings, flat, spellings
 from mlsub.rounds import usages
+from mlsub.submission.manifest import ROUND, SEALED
+from mlsub.submission.templates import content_of
 
 if TYPE_CHECKING:
     from mlsub.submission.manifest import Named
@@ -241,9 +243,9 @@ def _below_results(path: Path) -> int:
 def infer_round(place: Place) -> Place:
     """Return the place with the round that the nearest folder above the organisation names.
 
-    Where none is named like a round, it is that of the manifest of the organisation: in its folder, or beside or above
-    it; of loose runs that of the nearest manifest above. Names inside ``results/`` are never looked at: ``n8_v5.0`` and
-    ``TF2.0`` are names of real systems.
+    That is its name, or the manifest beside a tree that ``mlsub unseal`` made. Where none is named like a round, it is
+    that of the manifest of the organisation: in its folder, or beside or above it; of loose runs that of the nearest
+    manifest above. Names inside ``results/`` are never looked at: ``n8_v5.0`` and ``TF2.0`` are names of real systems.
 
     Raises:
         OSError: a manifest that may name it cannot be read.
@@ -257,13 +259,25 @@ def infer_round(place: Place) -> Place:
         inside = next((folder for folder in above if folder.name == "results"), None)
         if inside is not None:
             above = list(inside.parents)[1:]
-    for folder in above:
+    for at, folder in enumerate(above):
         if named := named_round(folder.name):
             return replace(place, usage=named[0], round=named[1], round_from=folder.name)
+        if at < 2 and (sealed := _sealed_round(folder)):
+            return replace(place, usage=sealed[0], round=sealed[1], round_from=SEALED)
     near = manifest_near(place)
     if near is None:
         return place
     return replace(place, usage=near.usage, round=near.round, round_from=near.file.name)
+
+
+def _sealed_round(folder: Path) -> tuple[str, str] | None:
+    """Return the usage and round that the first line of the manifest of an unsealed tree names, if there is one.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    first, end, _ = content_of(folder / SEALED, 100).decode("ascii", "replace").partition("\n")
+    return named_round(first.removeprefix(ROUND)) if end and first.startswith(ROUND) else None
 
 
 def manifest_near(place: Place) -> Named | None:

@@ -248,6 +248,7 @@ def seal_tree(
     """
     scanned = tree if isinstance(tree, Tree) else scan_for(tree, out, key, force=force)
     place = find(scanned.folder)
+    scanned = msgspec.structs.replace(scanned, round=f"{place.usage}_v{place.round}" if place.round else "")
     with staging_beside(out) as staging, failing_as(f"{out} cannot be written"):
         part = staging / out.name
         with TemporaryFile(dir=staging) as open_, part.open("xb") as stream:

@@ -21,7 +21,7 @@ from tools.support.runner import Outcome, call, run
 pytest.importorskip("pyrage")
 #: What is sealed here has all that can be sealed, and is no package that would be accepted.
 EVEN = "--even-rejected"
-TAR = "e9832bf3cf436fbf0567aeb882ae25fdbd3461c5ed12489e8c53c1cdcf10c6ed"
+TAR = "c6d771cd9337ceca4468c47ced4e6ca91d9a8baab2cbbcf7a50296ec75a99a09"
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from mlsub.commands.seal.run import seal_tree
 from mlsub.commands.unseal.run import unseal
 from mlsub.io.errors import MlsubError
 from mlsub.packing.forms import Key
+from mlsub.submission.find import find
 from tests.commands.seal.trees import (
     PASSPHRASE,
     SHAPES,
@@ -27,6 +28,8 @@ from tests.commands.seal.trees import (
     with_openssl,
     with_phrase,
 )
+from tools.support.make_tree import make_tree
+from tools.support.runner import run
 
 pyrage = pytest.importorskip("pyrage")
 
@@ -75,10 +78,10 @@ def test_random_trees_come_out_as_they_went_in(shape: object, tmp_path_factory: 
 
 
 def test_the_archive_depends_on_content_alone(tmp_path: Path) -> None:
-    """Order of creation, times, rights of others, owner and place do not show."""
+    """Order of creation, times, rights of others, owner and place do not show, but for the round."""
     first = plant(tmp_path / "first")
-    shutil.copytree(first, tmp_path / "second" / "ACME", symlinks=True)
-    second = tmp_path / "second" / "ACME"
+    second = tmp_path / "second" / "v1.0" / "ACME"
+    shutil.copytree(first, second, symlinks=True)
     for number, path in enumerate(sorted(second.rglob("*"), reverse=True)):
         os.utime(path, (number, number), follow_symlinks=False)
         if path.is_file() and not path.is_symlink():
@@ -161,3 +164,38 @@ def test_others_can_open_and_seal(tmp_path: Path) -> None:
     (tmp_path / "theirs").write_bytes(pyrage.encrypt(archive, [identity.to_public()]))
     unseal(tmp_path / "theirs", tmp_path / "out", identities)
     assert snapshot(tmp_path / "out" / "ACME") == snapshot(tree)
+
+
+def test_an_unsealed_tree_keeps_its_round(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path / "hpc_and_more", "v1.1").folder
+    seal_tree(tree, tmp_path / "sealed", None)
+    unseal(tmp_path / "sealed", tmp_path / "opened")
+    for path in ("opened/ACME", "opened", "opened/ACME/results/rack1/resnet", "opened/ACME/results/rack1"):
+        outcome = run("check", tmp_path / path, "--format", "json")
+        [report] = outcome.document["reports"]
+        assert (outcome.status, report["round"], report["round_from"]) == (0, "1.1", "MANIFEST.sha256"), path
+    text = run("check", tmp_path / "opened" / "ACME").stdout
+    assert "\ntraining v1.1 (read off the manifest MANIFEST.sha256)\n" in text
+    assert run("status", tmp_path / "opened" / "ACME", "--format", "json").document["round"] == "1.1"
+    assert run("verify", tmp_path / "opened").status == 0
+    # A second time the round comes from the first archive.
+    seal_tree(tmp_path / "opened" / "ACME", tmp_path / "again", None)
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "sealed").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "first",
+    ["# round\ttraining_v1.0\nrest", "# round\tv9.9 ; rm\n", "# round\t" + "v" * 5000, "", "\udcff"],
+    ids=range(5),
+)
+def test_a_round_in_a_manifest_is_one_line_of_a_known_form(first: str, tmp_path: Path) -> None:
+    folder = make_tree(tmp_path, "opened").folder
+    (folder.parent / "MANIFEST.sha256").write_text(first, errors="surrogateescape")
+    found = find(folder).round
+    assert found == ("1.0" if "training" in first else "")
+
+
+def test_the_name_of_a_folder_wins_over_the_round_of_an_archive(tmp_path: Path) -> None:
+    folder = make_tree(tmp_path, "v1.0").folder
+    (folder.parent / "MANIFEST.sha256").write_text("# round\ttraining_v1.1\n")
+    assert find(folder).round == "1.0"
