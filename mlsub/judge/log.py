@@ -16,7 +16,7 @@ from mlsub.judge.keys import with_slips_of
 from mlsub.judge.rules import NAME_WIDTH, Again, NamedRules
 from mlsub.log.event import Defect, Event, Records
 from mlsub.log.events import Fold, Handler, LogReader, Tally, read_log
-from mlsub.log.reader import RecordCutter, foreign_encoding
+from mlsub.log.reader import GZIP, UNPACK, RecordCutter, foreign_encoding
 from mlsub.log.reading import Crash, ReadingFold
 from mlsub.log.run import Run, RunFold
 from mlsub.log.trace import IntervalFold, Trace, TraceFold
@@ -181,6 +181,9 @@ class LogJudge(LogReader):
         if not self._head:
             return [finding("log.empty", path)]
         encoding = foreign_encoding(self._head)
+        if self._head.startswith(GZIP):
+            message = "The log is compressed with gzip, in which no tool finds records"
+            return [finding("log.no-records", path, message, actual="gzip", fix=UNPACK)]
         if encoding is None:
             message = f"The log has no {self.token.decode().strip()} records"
             return [finding("log.no-records", path, message, actual="none")]
@@ -205,7 +208,7 @@ class LogJudge(LogReader):
             status=readable(run.status[:NAME_WIDTH]) if isinstance(run.status, str) else None,
             minutes=self._minutes(run),
             run=run,
-            findings=(*findings, *review),
+            findings=(*findings, *([finding("log.gzip", path)] if path.endswith(".gz") else ()), *review),
             trace=self._trace.finish() if self._trace is not None else Trace(),
             intervals=self._intervals.finish() if self._intervals is not None else None,
         )

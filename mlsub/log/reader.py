@@ -37,6 +37,9 @@ _FEW = 16
 #: So much of a longer record is kept.
 _HEAD = 256
 
+#: How a file begins that gzip has compressed.
+GZIP = b"\x1f\x8b"
+UNPACK = "gunzip -c < FILE > NEW, and put NEW in its place: results are submitted uncompressed."
 _UTF16_UTF32 = (
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),

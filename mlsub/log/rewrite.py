@@ -105,10 +105,11 @@ def check_source(file: Path) -> None:
         raise MlsubError(f"{file} is a link. Name the file it leads to.")
     if not stat.S_ISREG(mode):
         raise MlsubError(f"{file} is not a regular file. Name a log.")
-    if file.suffix == ".gz":
-        raise MlsubError(f"{file} is compressed, and results are submitted uncompressed. Decompress it first.")
     with open_regular(file, follow=False) as stream:
-        encoding = foreign_encoding(stream.read(4))
+        head = stream.read(4)
+    if file.suffix == ".gz" or head.startswith(reader.GZIP):
+        raise MlsubError(f"{file} is compressed with gzip. Decompress it first: {reader.UNPACK}")
+    encoding = foreign_encoding(head)
     if encoding is not None:
         raise MlsubError(f"{file} is {encoding.upper()}, in which no tool finds records. Convert it to UTF-8 first.")
 

@@ -7,6 +7,7 @@ folder of rounds. Its round is the one asked for, else the one that a folder abo
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
@@ -19,10 +20,11 @@ from mlsub.convergence.entry import USUAL, Options
 from mlsub.findings import Finding
 from mlsub.io import look
 from mlsub.io.errors import reason_of
-from mlsub.io.show import plural
+from mlsub.io.show import from_here, plural
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round, usages
 from mlsub.rules.catalogue import finding
 from mlsub.submission.find import Place, Target, folders, infer_round, is_organisation, locate, named_round, rounds_in
+from mlsub.submission.manifest import manifest_at
 from mlsub.submission.remedies import fix_for_divided, fix_for_elsewhere, fix_for_names, fix_for_too_deep
 from mlsub.workspace.cache import Cache
 
@@ -138,6 +140,8 @@ def _with_round(place: Place, settings: Settings) -> Place:
             return replace(place, problem=_no_such_path(place.path))
         if place.target is Target.NOTHING:
             return replace(place, problem=_nothing_in(place))
+        if place.path.suffix in (".yaml", ".yml") and manifest_at(place.path) is not None:
+            return replace(place, problem=_manifest(place.path))
         place = infer_round(place)
     except OSError as error:
         return _unreadable(error, place)
@@ -175,6 +179,12 @@ def _nothing_in(place: Place) -> Finding:
         actual="none",
         fix=fix_for_names(sorted(_listed(look.names_in, folder))),
     )
+
+
+def _manifest(file: Path) -> Finding:
+    shown = shlex.quote(from_here(file))
+    fix = f"mlsub pack {shown} shows the package that it describes, mlsub status {shown} what is left to do."
+    return finding("check.no-logs", file.name, f"{file.name} is a manifest, not a log", actual="a manifest", fix=fix)
 
 
 def _too_deep(deep: Sequence[Path], folder: Path) -> Finding:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 from pathlib import Path
@@ -26,6 +27,47 @@ def test_a_round_may_be_given_and_goes_before_the_folders(
     outcome = check(*arguments, make_tree(tmp_path, folder).folder)
     assert outcome.status == 0
     assert [outcome.report[name] for name in ("usage", "round", "round_from")] == ["training", round_, None]
+
+
+def test_a_compressed_log_is_named_as_gzip_whatever_it_is_called(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    packed = tree.log(0).with_name("a.log.gz")
+    packed.write_bytes(gzip.compress(tree.log(0).read_bytes()))
+    outcome = check(packed)
+    [found] = outcome.of("log.gzip")
+    assert (outcome.status, found["severity"], found["path"]) == (0, "warning", "a.log.gz")
+    assert found["fix"].startswith("gunzip -c < FILE > NEW")
+    assert "log.gzip" in run("check", packed).stdout
+    tree.log(1).write_bytes(packed.read_bytes())
+    [found] = check(tree.folder).of("log.no-records")
+    assert (found["message"], found["actual"]) == (
+        "The log is compressed with gzip, in which no tool finds records",
+        "gzip",
+    )
+    assert found["fix"].startswith("gunzip -c < FILE > NEW")
+    for command in ("redact", "fix"):
+        outcome = run(command, tree.log(1))
+        assert (outcome.status, "gzip" in outcome.stdout + outcome.stderr) == (2, True), command
+        outcome = run(command, tree.folder)
+        assert "gzip" in outcome.stdout + outcome.stderr, command
+
+
+@pytest.mark.parametrize("name", ["submission.yaml", "acme.yml"])
+def test_a_manifest_is_no_log(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    manifest = Path(name)
+    entries = "[{system: rack1, benchmark: resnet, runs: runs}]"
+    manifest.write_text(f"organisation: ACME\nround: '1.0'\nsystems: {{rack1: x.json}}\nentries: {entries}\n")
+    for arguments in ([], ["--round", "1.0"]):
+        outcome = check(*arguments, manifest)
+        [found] = outcome.of("check.no-logs")
+        assert (outcome.status, outcome.official) == (2, "not-checked")
+        assert (found["message"], found["path"]) == (f"{name} is a manifest, not a log", name)
+        assert outcome.stderr.count("\n") <= 1
+        assert f"mlsub pack {manifest}" in found["fix"] and f"mlsub status {manifest}" in found["fix"]
+    for command in ("score", "review"):
+        outcome = run(command, manifest)
+        assert (outcome.status, "is a manifest" in outcome.stdout + outcome.stderr) == (2, True), command
 
 
 @pytest.mark.parametrize(

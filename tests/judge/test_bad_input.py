@@ -231,6 +231,7 @@ NO_RECORDS = {
     "near tokens": (b":::MLLOG\t{}\n:::MLLOG\n:::mllog {}", "log.no-records"),
     "noise": (random.Random(3).randbytes(MIB), "log.no-records"),
     "zeros": (b"\x00" * MIB, "log.no-records"),
+    "compressed": (gzip.compress(b"text"), "log.no-records"),
     "only a byte order mark": ("\ufeff".encode("utf-16-le"), "log.wide-encoding"),
 }
 

@@ -19,7 +19,7 @@ from mlsub.io.errors import MlsubError, reason_of
 from mlsub.io.look import open_regular
 from mlsub.io.write import cannot_write, sync_folder
 from mlsub.log.reader import TOKEN_MLL
-from mlsub.log.rewrite import prove_same, rewrite
+from mlsub.log.rewrite import check_source, prove_same, rewrite
 from mlsub.rounds import Round, get_round
 from mlsub.rules.catalogue import finding
 from mlsub.submission.find import Place, Target, locate
@@ -88,8 +88,8 @@ def _place(path: str) -> Place:
         raise MlsubError(f"There is neither a result nor an organisation in {path}. Name a folder of results.")
     if place.target is Target.LOG and (place.path.is_symlink() or not place.path.is_file()):
         raise MlsubError(f"{path} is not a regular file. Name a log or a system description.")
-    if place.path.suffix == ".gz":
-        raise MlsubError(f"{path} is compressed, and results are submitted uncompressed. Decompress it first.")
+    if place.target is Target.LOG:
+        check_source(place.path)
     return place
 
 
