@@ -81,7 +81,7 @@ def command(
         if scanned.left_out:
             tell(f"left out what a killed command began: {first_few(scanned.left_out)}. Remove it.")
         with progress_bar() as progress:
-            official, found = check_tree(
+            official, found, without_code = check_tree(
                 scanned.folder,
                 ready(asked, progress),
                 even_rejected=even_rejected,
@@ -91,6 +91,9 @@ def command(
         sealing = replace(sealing, official=official)
         if found:
             raise RefusedError(*found)
+        if without_code:
+            where = first_few(without_code, 3)
+            tell(f"the package has no code in {where}: reviewers will ask for it; see mlsub check")
         sealing = replace(sealing, files=scanned.files, files_size=scanned.size)
         if not dry_run:
             with progress_bar("sealing") as progress:

@@ -18,7 +18,7 @@ from typing import ClassVar
 
 import msgspec
 
-from mlsub.findings import Finding, Verdict
+from mlsub.findings import Finding, Severity, Verdict
 from mlsub.io import VERSION
 from mlsub.io.errors import MlsubError, reason_of
 from mlsub.io.folders import back_up_foreign, digest_of, record
@@ -37,6 +37,8 @@ from mlsub.submission.report import Report
 from mlsub.submission.templates import PLACEHOLDERS, unfilled_in
 from mlsub.workspace import Settings, check_paths
 
+#: Findings on code that is missing, but for a folder that has another name.
+_NO_CODE = ("layout.benchmarks-missing", "layout.code-missing")
 #: Rules that are named of many.
 _SHOWN = 5
 
@@ -139,8 +141,8 @@ def _reasons(sealing: Sealing) -> Iterator[str]:
 
 def check_tree(
     tree: Path, settings: Settings, *, even_rejected: bool, even_with_errors: bool, even_unfilled: bool
-) -> tuple[Verdict, tuple[Finding, ...]]:
-    """Return the official verdict on a tree, and why it is not sealed.
+) -> tuple[Verdict, tuple[Finding, ...], list[str]]:
+    """Return the official verdict on a tree, why it is not sealed, and where it has no code.
 
     Args:
         tree: an organisation's folder, or one of organisations.
@@ -155,7 +157,9 @@ def check_tree(
     unfilled = list(_unfilled(tree))
     if not (even_rejected or even_with_errors):
         found += _errors(tree, reports, {one.path for one in unfilled})
-    return worst, (*found, *(() if even_unfilled else unfilled))
+    everything = (one for report in reports for one in report.findings)
+    without_code = [one.path for one in everything if one.rule in _NO_CODE and one.severity is Severity.WARNING]
+    return worst, (*found, *(() if even_unfilled else unfilled)), without_code
 
 
 def _errors(tree: Path, reports: Sequence[Report], unfilled: Collection[str]) -> Iterator[Finding]:

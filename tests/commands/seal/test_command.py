@@ -21,6 +21,7 @@ from tools.support.runner import Outcome, call, run
 pytest.importorskip("pyrage")
 #: What is sealed here has all that can be sealed, and is no package that would be accepted.
 EVEN = "--even-rejected"
+NO_CODE = "mlsub: the package has no code in benchmarks: reviewers will ask for it; see mlsub check\n"
 TAR = "c6d771cd9337ceca4468c47ced4e6ca91d9a8baab2cbbcf7a50296ec75a99a09"
 
 
@@ -57,7 +58,7 @@ def test_the_receipt(place: Path, expected_text: ExpectedText) -> None:
     text = re.sub(r"^((?:tar.gz )?bytes: +)\d+$", r"\1SIZE", text, flags=re.MULTILINE)
     text = re.sub(r"^((?:tar.gz |manifest )?SHA-256: +)[0-9a-f]{64}$", r"\1DIGEST", text, flags=re.MULTILINE)
     text = re.sub(r"mlsub [0-9.a-z]+$", "mlsub VERSION", text, flags=re.MULTILINE)
-    assert (done.status, done.stderr) == (0, "")
+    assert (done.status, done.stderr) == (0, NO_CODE)
     expected_text("receipt.txt", text)
     beside = sorted(path.name for path in tree(place).parent.iterdir())
     assert beside == [
@@ -76,11 +77,26 @@ def test_what_a_killed_command_left_is_not_sealed_and_told_once(place: Path) -> 
     os.mkfifo(begun / "pipe")
     done = seal(place)
     told = "mlsub: left out what a killed command began: ACME/systems/.mlsub-0123456789abcdef.part. Remove it."
-    assert (done.status, done.stderr) == (0, f"{told}\n")
+    assert (done.status, done.stderr) == (0, f"{told}\n{NO_CODE}")
     assert run("unseal", place / "s.age", "-o", place / "out", "--identity", place / "key").status == 0
     assert snapshot(place / "out" / "ACME") == before
     (begun / "pipe").unlink()
     assert run("verify", tree(place), "--manifest", place / "s.age.MANIFEST.sha256").status == 1
+
+
+def test_a_package_without_code_is_sealed_and_told(tmp_path: Path) -> None:
+    one = make_tree(tmp_path, "v1.0", benchmarks=["resnet", "bert"])
+    more = (one.folder, "--no-encryption", "--even-with-errors")
+    whole = run("seal", *more, "-o", tmp_path / "whole")
+    assert (whole.status, whole.stderr) == (0, "")
+    shutil.rmtree(one.folder / "benchmarks" / "bert")
+    for arguments in (["--dry-run"], [], ["--force", "--format", "json"]):
+        done = run("seal", *more, "-o", tmp_path / "some", *arguments)
+        told = "mlsub: the package has no code in benchmarks/bert: reviewers will ask for it; see mlsub check\n"
+        assert (done.status, done.stderr) == (0, told)
+    shutil.rmtree(one.folder / "benchmarks")
+    done = run("seal", *more, "-o", tmp_path / "none")
+    assert (done.status, "has no code in benchmarks: " in done.stderr) == (0, True)
 
 
 def test_there_and_back(place: Path) -> None:
@@ -153,7 +169,7 @@ def test_documents(place: Path) -> None:
 def test_a_dry_run_writes_nothing_and_refuses_the_same(place: Path) -> None:
     before = snapshot(place)
     done = wide("seal", EVEN, tree(place), "-o", place / "s.age", "--no-encryption", "--dry-run")
-    assert done == (0, f"Dry run Would seal 4 files (768 bytes) into {place}/s.age", "")
+    assert done == (0, f"Dry run Would seal 4 files (768 bytes) into {place}/s.age", NO_CODE)
     assert seal(place, "--dry-run", "--format", "json").document["files_size"] == 768
     assert snapshot(place) == before
     (place / "s.age").touch()
@@ -270,7 +286,8 @@ def test_the_form_of_openssl_says_what_it_is_not(place: Path) -> None:
         pytest.skip("no openssl here")
     done = run("seal", EVEN, tree(place), "--passphrase-file", place / "passphrase", "--legacy-openssl")
     assert done.status == 0
-    assert done.stderr.startswith("mlsub: openssl enc is not authenticated: whoever carries the file can change it.")
+    said = "mlsub: openssl enc is not authenticated: whoever carries the file can change it."
+    assert done.stderr.startswith(f"{NO_CODE}{said}")
     file = tree(place).parent / "ACME.tar.gz.enc"
     done = run("unseal", file, "-o", place / "out", "--passphrase-file", place / "passphrase")
     assert done.status == 0
