@@ -7,14 +7,17 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 import yaml
 from jsonschema.validators import validator_for
 
+import mlsub.cli
 from tests.ci_formats import github, sarif
 from tools.support.make_tree import make_tree, spoil
 from tools.support.runner import REPOSITORY
@@ -48,7 +51,7 @@ class Runner:
         self.outputs: dict[str, dict[str, str]] = {"python": {"python-version": "3.12.1", "python-path": python}}
         self.used: list[tuple[str, dict[str, str]]] = []
         self.status = 0
-        self.stdout = ""
+        self.stdout = self.stderr = ""
 
     def value(self, text: object) -> str:
         """Text with its expressions replaced."""
@@ -96,7 +99,7 @@ class Runner:
             ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", str(script)],
             cwd=self.workspace, env=os.environ | environment, capture_output=True, text=True, check=False,
         )  # fmt: skip
-        self.status, self.stdout = done.returncode, done.stdout
+        self.status, self.stdout, self.stderr = done.returncode, done.stdout, done.stderr
         lines = [line.partition("=") for line in output.read_text().splitlines()]
         self.outputs[step.get("id", "")] = {name: value for name, _, value in lines}
 
@@ -168,8 +171,95 @@ def test_what_could_not_be_checked_fails_and_is_uploaded(place: Path) -> None:
     assert not list(place.rglob("pwned"))
 
 
+def commands_of(group: click.Group, above: str = "") -> Iterator[tuple[str, click.Command]]:
+    """Every command with its name, such as ``system check``."""
+    for name in group.list_commands(click.Context(group)):
+        command = group.get_command(click.Context(group), name)
+        if isinstance(command, click.Group):
+            yield from commands_of(command, f"{above}{name} ")
+        elif command is not None:
+            yield f"{above}{name}", command
+
+
+def takes_what_the_action_gives(command: click.Command) -> bool:
+    """Whether a command takes paths, and writes SARIF and annotations."""
+    paths = any(isinstance(one, click.Argument) and isinstance(one.type, click.Path) for one in command.params)
+    formats = {form for one in command.params if isinstance(one.type, click.Choice) for form in one.type.choices}
+    return paths and {"sarif", "github"} <= formats
+
+
+#: What each command is given: its paths, further options, and the exit status.
+COMMANDS = {
+    "check": ("v1.0/ACME", "", "1"),
+    "review": ("v1.0/ACME", "", "1"),
+    "system check": ("v1.0/ACME/systems/rack1.json", "", "0"),
+    "audit": ("claims.yaml", "--results=.", "0"),
+}
+CLAIMS = """\
+claims_version: 1
+source: {title: Press, publisher: ACME, date: 2021-07-01}
+results:
+  it: {round: v1.0, submitter: ACME, system: rack1, benchmark: resnet, division: closed}
+claims:
+  - id: twice
+    text: rack1 trains ResNet in 2 minutes
+    expr: minutes(it)
+    stated: {value: "2", unit: min}
+"""
+
+
+def test_the_commands_offered_are_those_that_mlsub_has() -> None:
+    own = {name for name, command in commands_of(mlsub.cli.main) if takes_what_the_action_gives(command)}
+    [step] = [step for step in ACTION["runs"]["steps"] if step.get("id") == "check"]
+    cases = re.findall(r'^  ([a-z" |]+)\) words=', step["run"], re.MULTILINE)
+    accepted = {word.strip().strip('"') for case in cases for word in case.split("|")}
+    said = re.split(
+        r", | or ", ACTION["inputs"]["command"]["description"].removesuffix(".").partition("What to run, ")[2]
+    )
+    [refusal] = re.findall(r"The command is (.*)\.", step["run"])
+    assert own == accepted == set(said) == set(re.split(r", | or ", refusal)) == set(COMMANDS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_command_runs(command: str, place: Path) -> None:
+    paths, args, status = COMMANDS[command]
+    (place / "a workspace" / "claims.yaml").write_text(CLAIMS)
+    runner = ran(place, command=command, paths=paths, args=args)
+    assert (runner.outputs["check"]["status"], runner.stderr) == (status, "")
+    sarif(Path(runner.outputs["check"]["sarif-file"]).read_text())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("paths", "v1.0/ACME\n\nv1.0/ACME/systems/rack1.json\n"),
+        ("args", "--round=1.0\n--strict\n"),
+        ("sarif-file", "a folder/x.sarif"),
+        ("upload-sarif", "false"),
+        ("category", "other"),
+        ("python-version", "3.13"),
+    ],
+)
+def test_each_input_of_the_page_reaches_the_step(name: str, value: str, place: Path) -> None:
+    (place / "a workspace" / "a folder").mkdir()
+    inputs = {"paths": "v1.0/ACME", name: value}
+    runner = ran(place, **inputs)
+    assert (runner.status, runner.outputs["check"]["status"]) == (1, "1")
+    uses = {used.split("@")[0].rpartition("/")[2]: given for used, given in runner.used}
+    found = Path(runner.outputs["check"]["sarif-file"])
+    assert sarif((place / "a workspace" / found).read_text())["results"]
+    assert (str(found) == value) is (name == "sarif-file")
+    assert ("upload-sarif" in uses) is (name != "upload-sarif")
+    assert "upload-sarif" not in uses or uses["upload-sarif"]["category"] == (
+        "other" if name == "category" else "mlsub"
+    )
+    assert uses["setup-python"]["python-version"] == ("3.13" if name == "python-version" else "3.12")
+
+
 def test_an_unknown_command_is_refused(place: Path) -> None:
-    for one in ("rm", *HOSTILE):
+    for one in ("rm", "inspect", *HOSTILE):
         runner = ran(place, command=one)
         assert (runner.status, runner.outputs["check"]) == (2, {})
         assert runner.stdout.startswith("::error title=mlsub::The command is ")
