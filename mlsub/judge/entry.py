@@ -15,7 +15,7 @@ from mlsub.divisions import division_of
 from mlsub.findings import Blocks, Finding, Kind, Severity, Verdict
 from mlsub.io.errors import reason_of
 from mlsub.io.look import status_of
-from mlsub.io.show import several, show
+from mlsub.io.show import plural, several, show
 from mlsub.judge.dates import audit_dates
 from mlsub.judge.keys import audit_keys, hyperparameter_keys
 from mlsub.judge.scoring import audit_scales, energy_of, judge_score, power_of
@@ -218,7 +218,7 @@ def _seeds(entry: Entry, round_: Round, flags: Flags) -> Iterator[Finding]:
             "seed.bypass",
             entry.path,
             f"{flags.seed_bypass} turns off the seed check",
-            actual=f"{len(seeds)} findings on seeds are not shown" if seeds else "the seeds would pass",
+            actual=f"not shown: {plural(len(seeds), 'finding')} on seeds" if seeds else "the seeds would pass",
         )
     else:
         yield from seeds

@@ -12,6 +12,7 @@ from typing import TypeVar
 from mlsub.findings import Finding
 from mlsub.io.errors import reason_of
 from mlsub.io.look import is_folder, is_link, is_there, names_in, status_of
+from mlsub.io.show import plural
 from mlsub.rounds import Round, every_benchmark, wrong_round
 from mlsub.rules.catalogue import FIX, finding
 from mlsub.submission.find import SCALING_FOLDERS, Place, Target, below, folders
@@ -255,7 +256,7 @@ class _TreeReader:
             place,
             f"Result logs are in results/{folder.name}, without the folder of the {missing}",
             expected=f"results/{system}/{name}/{RESULT_PATTERN}",
-            actual=f"{logs} logs",
+            actual=plural(logs, "log"),
             fix=f"Move the logs to results/{system}/{name}/.",
         )
 
@@ -303,7 +304,7 @@ class _TreeReader:
         folder = stray.parent
         pruned = stray.name == PRUNED_RESULTS and folder.parent.name == "weak" and self.round.scaling_folders
         if not pruned and is_folder(stray) and not is_link(stray) and (logs := logs_in(stray)):
-            expected, actual = self._relative(folder), f"{logs} logs"
+            expected, actual = self._relative(folder), plural(logs, "log")
             self._add("tree.stray-logs", self._relative(stray), expected=expected, actual=actual)
 
     def _is_described(self, system: str) -> bool:

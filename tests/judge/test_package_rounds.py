@@ -150,7 +150,7 @@ def test_seeds_are_asked_for_as_in_the_rounds_day(
     ("division", "seeds", "actual"),
     [
         ("closed", True, ["the seeds would pass"]),
-        ("closed", False, ["1 findings on seeds are not shown"]),
+        ("closed", False, ["not shown: 1 finding on seeds"]),
         ("open", False, []),
     ],
 )

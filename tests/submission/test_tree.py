@@ -266,7 +266,7 @@ def test_logs_without_the_folder_of_the_benchmark_are_one_finding_where_there_ar
     tree.log(0).rename(tree.entry().parent / "result_0.txt")
     shutil.rmtree(tree.entry())
     [finding] = check(tree.folder).report["findings"]
-    assert (finding["rule"], finding["path"], finding["actual"]) == ("tree.no-logs", f"results/{SYSTEM}", "1 logs")
+    assert (finding["rule"], finding["path"], finding["actual"]) == ("tree.no-logs", f"results/{SYSTEM}", "1 log")
 
 
 def test_an_empty_folder_that_the_round_passes_over_is_not_passed_over_in_silence(tmp_path: Path) -> None:

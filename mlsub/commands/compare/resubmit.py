@@ -23,7 +23,7 @@ from mlsub.commands.compare.words import short_value
 from mlsub.findings import Finding, Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.io.look import content_digest
-from mlsub.io.show import first_few, show
+from mlsub.io.show import first_few, plural, show
 from mlsub.log.changes import Change
 from mlsub.review.cross import digest_of
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round
@@ -81,7 +81,7 @@ def check_resubmission(old: str, new: str, settings: Settings, forced: Sequence[
     for (one, other), compared in zip(pairs, found.pairs, strict=True):
         findings += _check(one, other, round_, compared.fields, moved=before.place.path != after.place.path)
     for entry in (entry for entry in without(after.results, pairs, 1) if entry.path not in others):
-        message, logs = "The entry was not in the earlier round", f"{entry.runs} logs"
+        message, logs = "The entry was not in the earlier round", plural(entry.runs, "log")
         findings.append(finding("resubmit.logs", entry.path, message, actual=logs))
     return msgspec.structs.replace(found, purpose="resubmit", findings=tuple(dict.fromkeys(findings)))
 

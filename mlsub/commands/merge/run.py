@@ -18,7 +18,7 @@ from mlsub.findings import Finding, Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.io.folders import Piece, check_free
 from mlsub.io.look import content_digest
-from mlsub.io.show import first_few
+from mlsub.io.show import first_few, plural
 from mlsub.log.changes import fields
 from mlsub.packing.pack import GivenWaivers, Request, Waived, judge
 from mlsub.packing.read import read_waivers
@@ -272,7 +272,7 @@ def _entry_conflict(entry: str, paths: Sequence[str], sources: Sequence[Source])
         differing = sum(not _alike(path, first, other) for path in shared)
         if differing or ours != theirs:
             shown = f"{differing} of {len(shared)} logs of the same name differ" if differing else "other logs"
-            counts = f"{first.path} has {len(ours)} logs, {other.path} has {len(theirs)}; {shown}"
+            counts = f"{first.path} has {plural(len(ours), 'log')}, {other.path} has {len(theirs)}; {shown}"
             return finding("merge.entry", entry, "An entry has other runs in another package", actual=counts)
     return None
 
