@@ -9,7 +9,7 @@ import msgspec
 
 from mlsub.findings import Finding, Kind, Says, Severity, Verdict
 from mlsub.io.show import first_few, plural
-from mlsub.present.document import Block, Cell, Column, Items, Meaning, Span, Table, Text
+from mlsub.present.document import Block, Cell, Column, Findings, Items, Meaning, Span, Table, Text
 from mlsub.present.envelope import Answer
 from mlsub.present.findings import defects, tally
 from mlsub.submission.report import A_VERDICT_HAS_LOGS, EntryResult, LogResult, RcpResult, Report, SystemResult
@@ -35,16 +35,17 @@ class _Part(msgspec.Struct, frozen=True):
     rejecting: tuple[str, ...]
 
 
-def summary(report: Report, *, alone: bool = True, hint: str = "") -> Iterator[Block]:
-    """The verdict, and how many findings there are that are not part of it.
+def package_blocks(report: Report) -> Iterator[Block]:
+    """A package that is to be written: its entries, all findings, the verdict, and how many are not part of it."""
+    yield entries_table(report.entries)
+    yield Findings(report.findings, forgiven=report.official is Verdict.ACCEPTED)
+    yield from summary(report)
 
-    Args:
-        report: the report.
-        alone: nothing else was asked for.
-        hint: how these findings are shown, where they are not.
-    """
+
+def summary(report: Report, *, alone: bool = True) -> Iterator[Block]:
+    """The verdict, and how many findings there are that are not part of it; ``alone``: nothing else was asked for."""
     yield verdict_line(report, alone=alone)
-    yield Items(tuple(beside(report, hint)))
+    yield Items(tuple(beside(report)))
 
 
 def verdict_line(

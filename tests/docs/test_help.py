@@ -45,6 +45,8 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Reader:
         accepted(folder / place)
     for path in sorted((folder / "team-b/v5.1/ACME").glob("*/rack1*")):
         path.rename(path.with_name(path.name.replace("rack1", "rack2")))
+    for log in (folder / "team-b/v5.1/ACME/results").glob("*/*/*"):  # other runs, an hour later
+        log.write_text(re.sub(r'(?<="time_ms": )\d+', lambda at: str(int(at[0]) + 3_600_000), log.read_text()))
     runs = folder / "v5.1/ACME/results/rack1/retinanet"
     shutil.copytree(runs, folder / "runs")
     (folder / "reference/retinanet").mkdir(parents=True)

@@ -86,8 +86,6 @@ def _place(path: str) -> Place:
     place = locate(Path(path))
     if place.target is Target.NOTHING:
         raise MlsubError(f"There is neither a result nor an organisation in {path}. Name a folder of results.")
-    if place.target is Target.LOG and (place.path.is_symlink() or not place.path.is_file()):
-        raise MlsubError(f"{path} is not a regular file. Name a log or a system description.")
     if place.target is Target.LOG:
         check_source(place.path)
     return place

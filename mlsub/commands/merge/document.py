@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mlsub.commands.merge.run import Merge
-from mlsub.findings import Severity, Verdict
+from mlsub.findings import Severity
 from mlsub.io.show import first_few, plural
-from mlsub.present.document import Block, Document, Facts, Findings, Items, Lines, Span, Text, Words, document
-from mlsub.present.entries import entries_table, summary
-from mlsub.submission.report import Report
+from mlsub.present.document import Document, Facts, Findings, Items, Lines, Span, Text, Words, document
+from mlsub.present.entries import package_blocks
 
 #: Folders that are left out, and rules, that are named.
 _NAMED = 3
@@ -21,7 +20,9 @@ def document_of(merge: Merge) -> Document:
         f"Merge of {merge.organisation}, {merge.usage} v{merge.round}",
         Facts(tuple(_facts(merge))),
         Findings(merge.findings, label="conflict"),
-        *(_report(merge, merge.report) if merge.report is not None else ()),
+        *(package_blocks(merge.report) if merge.report is not None else ()),
+        Findings(merge.notes),
+        Items(tuple(each.line for each in merge.waived)),
         Text(_last_words(merge)),
     )
 
@@ -39,15 +40,6 @@ def _facts(merge: Merge) -> Iterator[tuple[str, str | Span | Lines]]:
     yield "together", f"{merge.files} files; {merge.joined} are in several packages"
     if merge.left_out:
         yield "left out, as caches, version control or unfinished", first_few(merge.left_out, _NAMED)
-
-
-def _report(merge: Merge, report: Report) -> Iterator[Block | None]:
-    """Yield the check of the merged package as ``mlsub pack`` shows it."""
-    yield entries_table(report.entries)
-    yield Findings(report.findings, forgiven=report.official is Verdict.ACCEPTED)
-    yield from summary(report)
-    yield Findings(merge.notes)
-    yield Items(tuple(each.line for each in merge.waived))
 
 
 def _last_words(merge: Merge) -> Words:

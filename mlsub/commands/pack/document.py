@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from mlsub.findings import Severity, Verdict
+from mlsub.findings import Severity
 from mlsub.io.folders import Piece
 from mlsub.io.show import first_few, plural
 from mlsub.packing.manifest import Entry
@@ -29,7 +29,7 @@ from mlsub.present.document import (
     document,
     section,
 )
-from mlsub.present.entries import entries_table, summary
+from mlsub.present.entries import package_blocks
 
 #: Names shown of many; JSON has them all.
 MAX_SHOWN = 10
@@ -51,7 +51,7 @@ def document_of(plan: Plan, packed: Packing, *, wanted: bool) -> Document:
         f"Package of {packed.organisation}, {plan.manifest.round.title}",
         Facts((("manifest", Span(packed.manifest, "path")), ("into", Span(packed.out, "path")))),
         *_plan(plan),
-        *_report(packed),
+        *(package_blocks(packed.report) if packed.report is not None else ()),
         Findings(packed.findings),
         Items(tuple(each.line for each in packed.waived)),
         _named("Gone from there" if packed.written else "Not in the plan, but there", packed.difference.extra)
@@ -116,14 +116,6 @@ def _folders(items: Iterable[Piece], near: Callable[[Path], str]) -> Iterator[tu
 def _named(title: str, names: Sequence[str]) -> Section | None:
     more = (f"and {len(names) - MAX_SHOWN} more",) if len(names) > MAX_SHOWN else ()
     return section(title, Items((*names[:MAX_SHOWN], *more)))
-
-
-def _report(packed: Packing) -> Iterator[Block]:
-    report = packed.report
-    if report is not None:
-        yield entries_table(report.entries)
-        yield Findings(report.findings, forgiven=report.official is Verdict.ACCEPTED)
-        yield from summary(report)
 
 
 def _ending(packed: Packing, *, wanted: bool) -> Iterator[Words]:
