@@ -20,8 +20,8 @@ MEANINGS: dict[Verdict, Meaning] = {
     Verdict.NOT_CHECKED: "note",
 }
 COMPLIANT = "compliant"
-#: Rules that are named behind what they reject, and organisations that are named.
-_NAMED_RULES, _NAMED = 3, 10
+#: Rules that are named behind what they reject; organisations, and folders of benchmarks, that are named.
+_NAMED_RULES, _NAMED_ORGANISATIONS, _NAMED_FOLDERS = 3, 10, 5
 
 
 class _Part(msgspec.Struct, frozen=True):
@@ -161,7 +161,7 @@ def organisations_of(report: Report) -> dict[str, bool]:
 def _rejected_organisations(report: Report) -> str:
     known = organisations_of(report) if report.official is Verdict.REJECTED else {}
     bad = [name for name, rejected in known.items() if rejected]
-    return f"{len(bad)} of {len(known)} organisations ({first_few(bad, _NAMED)}): " if bad else ""
+    return f"{len(bad)} of {len(known)} organisations ({first_few(bad, _NAMED_ORGANISATIONS)}): " if bad else ""
 
 
 def _also(report: Report, *, fail_on: Severity | None) -> str:
@@ -178,8 +178,6 @@ def _also(report: Report, *, fail_on: Severity | None) -> str:
 _GOOD = (Verdict.ACCEPTED, COMPLIANT)
 #: What is said of a round without a package checker.
 BY_LOGS = "the round had no package checker: the verdict on an entry is that of its logs"
-#: Folders that are named.
-_NAMED = 5
 
 
 class Reports(Answer, frozen=True, kw_only=True):
@@ -301,7 +299,7 @@ def without_logs(folders: Sequence[str]) -> str | None:
         return None
     names = ", ".join(sorted({folder.rpartition("/")[2] for folder in folders}))
     return (
-        f"{plural(len(folders), 'benchmark folder')} without result logs ({first_few(folders, _NAMED)}): "
+        f"{plural(len(folders), 'benchmark folder')} without result logs ({first_few(folders, _NAMED_FOLDERS)}): "
         f"the best of {names} is the best of the results given"
     )
 

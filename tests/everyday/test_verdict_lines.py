@@ -77,6 +77,11 @@ CASES: dict[str, tuple[Callable[[Tree], object], str, str]] = {
         "rejected: 1 of 2 organisations (Zeta): 2 errors in the package (tree.results-missing, tree.systems-missing); "
         f"1 of 1 entries accepted, {GOOD}",
     ),
+    "seven organisations without anything": (
+        lambda tree: [tree.folder.with_name(f"Z{number}").mkdir() for number in range(7)], "..",
+        "rejected: 7 of 8 organisations (Z0, Z1, Z2, Z3, Z4, Z5, Z6): 14 errors in the package "
+        f"(tree.results-missing, tree.systems-missing); 1 of 1 entries accepted, {GOOD}",
+    ),
     "no round": (
         lambda tree: tree.folder.parent.rename(tree.folder.parents[1] / "somewhere"), "../../somewhere/ACME",
         "not-checked: nothing could be checked",

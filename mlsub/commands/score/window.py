@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, ClassVar, NoReturn
 
 from mlsub.commands.options import ready
-from mlsub.commands.output import Target, tell
+from mlsub.commands.output import Target
 from mlsub.judge.window import Selection, no_experiment, no_window, notes_on, select_window, timed
-from mlsub.present.document import Column, Document, Facts, Span, Table, Text, document
+from mlsub.present.document import Column, Document, Facts, Items, Span, Table, Text, document
 from mlsub.present.envelope import Answer
 from mlsub.present.terminal import progress_bar
 from mlsub.rules.load import benchmark
 from mlsub.workspace.runs import find_runs, one_benchmark, read_runs, round_of
 
 if TYPE_CHECKING:
+    from mlsub.rounds import Round
+    from mlsub.submission.model import LogReport
     from mlsub.workspace.places import Settings
 
 #: The rules' source, for whoever is asked why it is these runs.
@@ -32,16 +34,21 @@ _WINDOWS = (Column("window", number=True), Column("runs"), Column("score", numbe
 
 
 class Selected(Answer, frozen=True, kw_only=True):
-    """Which of more runs than needed to submit: the selection, those runs, and what a reader should know of them."""
+    """Which of more runs than needed to submit: the selection, those runs, and what a reader should know of them.
 
-    SCHEMA: ClassVar[int] = 1
+    Where ``problems`` say why nothing can be selected, there is no selection; ``benchmark`` is None where the runs are
+    of several.
+    """
+
+    SCHEMA: ClassVar[int] = 2
 
     usage: str
     round: str
-    benchmark: str
-    selection: Selection
-    submit: tuple[str, ...]
-    notes: tuple[str, ...]
+    benchmark: str | None
+    selection: Selection | None
+    submit: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
 
 
 def run_selection(asked: Settings, size: int, target: Target) -> NoReturn:
@@ -51,40 +58,39 @@ def run_selection(asked: Settings, size: int, target: Target) -> NoReturn:
         files = find_runs(asked.paths)
         found = round_of(files, settings)
         logs = read_runs(files, found, settings)
+    answer = _selected(logs, found, size)
+    target.write(answer, lambda: selection_document(answer), "selection")
+    sys.exit(1 if answer.selection is None or answer.selection.chosen is None else 0)
+
+
+def _selected(logs: Sequence[LogReport], round_: Round, size: int) -> Selected:
     named = sorted({str(log.benchmark) for log in logs if log.benchmark})
     if len(named) > 1:
-        _end_with([f"the runs are of more than one benchmark ({', '.join(named[:5])}); name those of one"])
-    name = one_benchmark(logs, found)
-    needs = benchmark(found.usage, found.name, name, found.overlay)
-    runs = [run for log in logs if (run := timed(log)) is not None]
-    _end_with((*no_experiment(logs), *no_window(len(logs), size, needs.forgiven)))
-    selection = select_window(runs, size, needs.forgiven)
-    answer = Selected(
-        usage=found.usage,
-        round=found.name,
+        problem = f"the runs are of more than one benchmark ({', '.join(named[:5])}); name those of one"
+        return Selected(usage=round_.usage, round=round_.name, benchmark=None, selection=None, problems=(problem,))
+    name = one_benchmark(logs, round_)
+    needs = benchmark(round_.usage, round_.name, name, round_.overlay)
+    if problems := (*no_experiment(logs), *no_window(len(logs), size, needs.forgiven)):
+        return Selected(usage=round_.usage, round=round_.name, benchmark=name, selection=None, problems=problems)
+    selection = select_window([run for log in logs if (run := timed(log)) is not None], size, needs.forgiven)
+    return Selected(
+        usage=round_.usage,
+        round=round_.name,
         benchmark=name,
         selection=selection,
         submit=tuple(run.path for run in selection.submitted),
         notes=tuple(notes_on(selection, needs)),
     )
-    target.write(answer, lambda: selection_document(answer), "selection")
-    sys.exit(1 if selection.chosen is None else 0)
-
-
-def _end_with(problems: Iterable[str]) -> None:
-    """End with status 1 where there are problems, and say which."""
-    found = list(problems)
-    for problem in found:
-        tell(f"nothing is selected: {problem}")
-    if found:
-        sys.exit(1)
 
 
 def selection_document(selected: Selected) -> Document:
     """The runs, the windows, and what is to be submitted."""
     selection = selected.selection
+    title = f"Median window of {selected.benchmark or 'runs'}, {selected.usage} v{selected.round}"
+    if selection is None:
+        return document(title, Text("Nothing is selected:"), Items(selected.problems))
     return document(
-        f"Median window of {selected.benchmark}, {selected.usage} v{selected.round}",
+        title,
         Text(f"{len(selection.runs)} runs in order of start, {len(selection.windows)} windows of {selection.size}"),
         Table(_RUNS, tuple(_runs(selection)), key=3),
         Table(_WINDOWS, tuple(_windows(selection))),

@@ -67,45 +67,61 @@ def test_where_half_of_the_windows_are_invalid_there_is_no_result(tmp_path: Path
 
 
 Paths = list[object]
-NOTHING = "mlsub: nothing is selected: "
-#: What is changed, and the paths and options where they are others; the window, the status, and what is said.
-REFUSED: dict[str, tuple[Callable[[Tree], Paths | None], int, int, str]] = {
+#: What is changed, and the paths and options where they are others; the window, and what is said.
+REFUSED: dict[str, tuple[Callable[[Tree], Paths | None], int, str]] = {
     "two benchmarks": (
-        lambda tree: [tree.entry(), tree.add_entry("bert", runs=1)], 5, 1,
-        f"{NOTHING}the runs are of more than one benchmark (bert, resnet); name those of one\n",
+        lambda tree: [tree.entry(), tree.add_entry("bert", runs=1)], 5,
+        "the runs are of more than one benchmark (bert, resnet); name those of one",
     ),
     "two batch sizes": (
-        lambda tree: tree.edit(lambda log: log.put("global_batch_size", value=4096), 2), 5, 1,
-        f"{NOTHING}the runs are of more than one batch size (global_batch_size: 3200, 4096)\n",
+        lambda tree: tree.edit(lambda log: log.put("global_batch_size", value=4096), 2), 5,
+        "the runs are of more than one batch size (global_batch_size: 3200, 4096)",
     ),
     "two platforms": (
-        lambda tree: tree.edit(lambda log: log.put("submission_platform", value="x"), 2), 5, 1,
-        f'{NOTHING}the runs are of more than one system (submission_platform: "rack1", "x")\n',
+        lambda tree: tree.edit(lambda log: log.put("submission_platform", value="x"), 2), 5,
+        'the runs are of more than one system (submission_platform: "rack1", "x")',
     ),
-    "too few": (lambda tree: None, 8, 1, f"{NOTHING}there are 7 runs, and a window has 8\n"),
+    "too few": (lambda tree: None, 8, "there are 7 runs, and a window has 8"),
     "too small a window": (
-        lambda tree: None, 2, 1,
-        f"{NOTHING}a window of 2 has no olympic score, which leaves out 2 runs; name 3 or more\n",
+        lambda tree: None, 2,
+        "a window of 2 has no olympic score, which leaves out 2 runs; name 3 or more",
     ),
     "a copy": (
-        lambda tree: tree.log(4).write_bytes(tree.log(3).read_bytes()) and None, 5, 1,
-        f"{NOTHING}result_4.txt contains a run that is there already: "
-        "number and times of all records as in result_3.txt\n",
+        lambda tree: tree.log(4).write_bytes(tree.log(3).read_bytes()) and None, 5,
+        "result_4.txt contains a run that is there already: "
+        "number and times of all records as in result_3.txt",
     ),
-    "no log": (lambda tree: [tree.folder], 5, 2, "has no result_*.txt. Name the folder of the logs, or the logs.\n"),
-    "nothing": (lambda tree: [tree.folder / "gone"], 5, 2, "Name logs, or folders of them.\n"),
+}  # fmt: skip
+#: Paths of which nothing could be read.
+UNREAD: dict[str, tuple[Callable[[Tree], Paths], str]] = {
+    "no log": (lambda tree: [tree.folder], "has no result_*.txt. Name the folder of the logs, or the logs.\n"),
+    "nothing": (lambda tree: [tree.folder / "gone"], "Name logs, or folders of them.\n"),
     "no such round": (
-        lambda tree: [tree.entry(), "--round", "1.9"], 5, 2, "4.0, 4.1, 5.0, 5.1, 6.0, 6.1. Did you mean 1.1?\n"
+        lambda tree: [tree.entry(), "--round", "1.9"], "4.0, 4.1, 5.0, 5.1, 6.0, 6.1. Did you mean 1.1?\n"
     ),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_runs_that_do_not_belong_together_are_refused(case: str, tmp_path: Path) -> None:
-    change, size, status, said = REFUSED[case]
+    """The answer says why, in every format."""
+    change, size, said = REFUSED[case]
     tree = loose(tmp_path)
-    outcome = run("score", "--window", size, *(change(tree) or [tree.entry()]))
-    assert (outcome.status, outcome.stdout) == (status, "")
+    asked = ("score", "--window", size, *(change(tree) or [tree.entry()]))
+    text, document = run(*asked), run(*asked, "--format", "json")
+    assert (text.status, text.stderr, document.status) == (1, "", 1)
+    assert said in " ".join(text.stdout.split())
+    answer = json.loads(document.stdout)
+    assert (answer["problems"], answer["selection"], answer["submit"]) == ([said], None, [])
+    assert answer["benchmark"] == (None if case == "two benchmarks" else "resnet")
+    assert all("othing is selected" in run(*asked, "--format", page).stdout for page in ("markdown", "html"))
+
+
+@pytest.mark.parametrize("case", UNREAD)
+def test_what_cannot_be_read_is_told(case: str, tmp_path: Path) -> None:
+    paths, said = UNREAD[case]
+    outcome = run("score", "--window", 5, *paths(loose(tmp_path)))
+    assert (outcome.status, outcome.stdout) == (2, "")
     assert outcome.stderr.endswith(said)
 
 
