@@ -66,7 +66,8 @@ AS_FOUND = Settings()
 def in_one_line(problem: Finding) -> str:
     """What is wrong, what is expected, and how to fix it."""
     expected = f"; expected {problem.expected}" if problem.expected else ""
-    return f"{problem.message}{expected}. {problem.fix or ''}".rstrip()
+    end = "" if f"{problem.message}{expected}".endswith("?") else "."
+    return f"{problem.message}{expected}{end} {problem.fix or ''}".rstrip()
 
 
 def find_places(paths: Sequence[str | os.PathLike[str]], settings: Settings) -> tuple[list[Place], list[Place]]:

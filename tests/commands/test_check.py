@@ -93,6 +93,13 @@ def test_an_unknown_round_is_exit_2_and_names_the_known_ones(
     assert all(name in finding["expected"] and name in line for name in shown)
 
 
+def test_what_is_meant_by_an_unknown_rule_ends_as_a_question(tmp_path: Path) -> None:
+    outcome = check(make_tree(tmp_path).folder, "--select", "seed.shard")
+    assert outcome.status == 2
+    assert outcome.stderr.startswith("mlsub: There is no rule 'seed.shard'. Did you mean seed.shared,")
+    assert outcome.stderr.endswith("? Pass a rule id, or the beginning of one.\n")
+
+
 @pytest.mark.parametrize("again", [".", "..", "results/rack1/resnet", "results/rack1"])
 def test_what_is_named_twice_is_reported_once(again: str, tmp_path: Path) -> None:
     tree = make_tree(tmp_path)
