@@ -6,7 +6,7 @@ import io
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import IO, Any, NamedTuple
 
 #: See https://github.com/actions/runner/blob/main/src/Runner.Common/ActionCommand.cs.
@@ -130,6 +130,37 @@ def folded(path: str) -> str:
 
     small = unicodedata.normalize("NFD", unicodedata.normalize("NFD", path).casefold())
     return "".join(character for character in small if unicodedata.category(character) != "Cf")
+
+
+def squeezed(text: str) -> str:
+    """Return the letters and digits of a name, in lower case, for comparison."""
+    return "".join(char for char in text[:80].lower() if char.isalnum())
+
+
+def same_name(text: str, known: Iterable[str], also: Mapping[str, str]) -> str | None:
+    """Return the known name that a text is, however its words are joined and capitalised; None for another.
+
+    ``also`` has other names, squeezed, and the known ones that they stand for.
+    """
+    names = {squeezed(name): name for name in known}
+    wanted = squeezed(text)
+    other = also.get(wanted, "")
+    return other if other in names.values() else names.get(wanted)
+
+
+def likely_name(text: str, known: Sequence[str], also: Mapping[str, str]) -> str | None:
+    """Return the known name that a text is or is a misspelling of; None where that is not certain enough for advice.
+
+    Names that differ in a digit are different names, and so are short ones with digits that differ in a letter, such
+    as bf16 and fp16. ``also`` is that of :func:`same_name`.
+    """
+    from difflib import get_close_matches
+
+    wanted = squeezed(text)
+    digits = re.sub(r"\D", "", wanted)
+    alike = {short: name for name in known if re.sub(r"\D", "", short := squeezed(name)) == digits}
+    close = get_close_matches(wanted, alike, n=1, cutoff=0.85 if digits else 0.6)
+    return same_name(text, known, also) or (alike[close[0]] if close else None)
 
 
 class Spellings(NamedTuple):

@@ -5,12 +5,14 @@ from __future__ import annotations
 import datetime
 from calendar import monthrange
 from enum import StrEnum
+from functools import cache
 from typing import NamedTuple
 
 import msgspec
 
 from mlsub.io.data import shipped
-from mlsub.rounds import span
+from mlsub.io.show import likely_name, squeezed
+from mlsub.rounds import Round, span, wrong_round
 
 
 class Compatible(StrEnum):
@@ -103,6 +105,20 @@ def benchmark_of(usage: str, round_name: str, folder: str) -> Benchmark | None:
     """
     found = benchmarks_in(usage, folder)
     return next((one for one in found if one.is_of(round_name)), found[-1] if found else None)
+
+
+@cache
+def titled() -> dict[str, str]:
+    """Return the benchmarks by their titles, of which only the letters and digits count."""
+    return {squeezed(one.title): name for table in _table().values() for name, one in table.benchmarks.items()}
+
+
+def in_place_of(benchmark: str, round_: Round) -> str:
+    """Return what to name in place of a benchmark that a round does not have."""
+    if hint := wrong_round(round_, benchmark):
+        return hint
+    close = likely_name(benchmark, round_.benchmarks, titled())
+    return f"Did you mean {close}?" if close else f"Name one of {', '.join(round_.benchmarks)}."
 
 
 def compatible(usage: str, folder: str, one: str, other: str) -> Compatible:

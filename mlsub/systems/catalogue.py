@@ -19,6 +19,7 @@ import msgspec
 
 from mlsub.io.data import load_yaml
 from mlsub.io.errors import MlsubError
+from mlsub.io.show import squeezed
 from mlsub.systems.fields import fields
 from mlsub.systems.names import find, registry
 
@@ -141,11 +142,6 @@ def _values(entries: dict[str, dict[str, Any]], sources: dict[str, str]) -> dict
         note = f" ({entry['note']})" if "note" in entry else ""
         found[field] = Value(entry["value"], "; ".join(sources[key] for key in keys) + note)
     return found
-
-
-def squeezed(text: str) -> str:
-    """Return the letters and digits of a name, in lower case, for comparison."""
-    return "".join(char for char in text[:80].lower() if char.isalnum())
 
 
 def _in_order(name: str) -> tuple[str, int]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from difflib import get_close_matches
 from fnmatch import filter as matching
 from pathlib import Path
 
 from mlsub.findings import Finding
 from mlsub.io import look
 from mlsub.io.errors import MlsubError
-from mlsub.rounds import Round, wrong_round
+from mlsub.rounds import Round
+from mlsub.rounds.benchmarks import in_place_of
 from mlsub.submission.find import find
 from mlsub.submission.model import LogReport
 from mlsub.workspace.logs import logs_job
@@ -67,11 +67,6 @@ def round_of(paths: Sequence[Path], settings: Settings, what: str = "runs") -> R
     return round_
 
 
-def _close(name: str, known: Sequence[str]) -> str:
-    close = get_close_matches(name, known, n=1)
-    return f"did you mean {close[0]}?" if close else f"one of {', '.join(known)}."
-
-
 def read_runs(paths: Sequence[Path], round_: Round, settings: Settings) -> tuple[LogReport, ...]:
     """Each log read once and judged; their paths are relative to the folder that they have in common."""
     root = Path(os.path.commonpath([path.parent for path in paths]))
@@ -90,6 +85,5 @@ def one_benchmark(logs: Sequence[LogReport], round_: Round) -> str:
     if len(named) > 1:
         raise MlsubError(f"The runs are of {len(named)} benchmarks ({', '.join(named[:5])}). Name those of one.")
     if named[0] not in round_.benchmarks:
-        hint = wrong_round(round_, named[0]) or _close(named[0], round_.benchmarks)
-        raise MlsubError(f"{named[0]} is not a benchmark of {round_.title}; {hint}")
+        raise MlsubError(f"{named[0]} is not a benchmark of {round_.title}. {in_place_of(named[0], round_)}")
     return named[0]

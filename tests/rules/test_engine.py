@@ -116,6 +116,7 @@ def test_the_records_of_a_key_that_must_appear_once(values: list[Any], expected:
         ("training", "4.0", "resnet", "eval_accuracy", "0.3"),  # At least 0.759.
         ("hpc", "3.0", "openfold", "eval_accuracy", "0.3"),  # At least 0.8, and at most 1.
         ("training", "2.1", "rnnt", "eval_accuracy", "0.1"),  # At most 0.058, and above 0.
+        ("training", "4.0", "gpt3", "eval_accuracy", "0.1"),  # At most 2.69, and above 2.6.
         ("hpc", "2.0", "oc20", "eval_error", "0.1"),  # At most 0.036, and above 0.
     ],
 )
@@ -124,6 +125,16 @@ def test_a_missed_target_names_the_best_value(usage: str, round_: str, benchmark
     values = [0.2, 0.1, 0.3, 0.2]
     of.add([Event(line=n, time_ms=1.0, key=key, value=value, metadata={}) for n, value in enumerate(values, 7)])
     assert (f"key.{key}.target", f"{best} at best, in 4 evaluations", 10) in found(of)
+
+
+@pytest.mark.parametrize(
+    ("value", "fix"), [("bf16", "Did you mean bfloat16?"), ("FP8", "Did you mean fp8?"), ("bf8", None)]
+)
+def test_a_number_format_is_advised_by_its_other_name(value: str, fix: str | None) -> None:
+    of, key = LogRules(get_round("training", "6.0"), CLOSED, "llama31_8b"), "lowest_numerical_precision_in_attn"
+    of.add([Event(line=7, time_ms=1.0, key=key, value=value, metadata={})])
+    [advice] = [one.fix for one in of.findings("log", _NOTHING, cut_off=False) if one.rule == f"key.{key}.value"]
+    assert advice == fix if fix else advice.startswith(f"Run with {key} one of ")
 
 
 @pytest.mark.parametrize(("times", "words"), [(0, "is missing"), (2, "appears too often")])

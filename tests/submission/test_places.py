@@ -36,8 +36,25 @@ def test_a_log_of_a_benchmark_of_another_round_is_not_to_name_another_one(tmp_pa
     assert finding["fix"].startswith(
         "llama2_70b_lora is a benchmark of MLPerf Training v4.0 to v6.1: check that the round"
     )
-    tree.edit(lambda log: log.put("submission_benchmark", value="resnett"))
-    assert check(tree.log()).of("key.submission_benchmark.value")[0]["fix"] == "Did you mean resnet?"
+    for name in ("resnett", "ResNet-50"):
+        tree.edit(lambda log, name=name: log.put("submission_benchmark", value=name))
+        assert check(tree.log()).of("key.submission_benchmark.value")[0]["fix"] == "Did you mean resnet?"
+
+
+@pytest.mark.parametrize(
+    ("name", "fix"),
+    [
+        ("resnat", "Did you mean resnet?"),
+        ("Res-Net", "Did you mean resnet?"),
+        ("rnnt", "rnnt was last in v3.1: wrong round? Check with --round 3.1 or earlier."),
+        ("yolo", "Name one of bert, dlrm_dcnv2, gnn, gpt3, llama2_70b_lora, resnet, ssd, stable_diffusion, unet3d."),
+    ],
+)
+def test_a_misspelt_benchmark_is_advised_to_be_one_of_the_round(name: str, fix: str, tmp_path: Path) -> None:
+    """Not to install mlperf-logging: the round has no reference for a benchmark that it does not have."""
+    tree = make_tree(tmp_path, "v4.0")
+    tree.edit(lambda log: log.put("submission_benchmark", value=name), *range(5))
+    assert [finding["fix"] for finding in check(tree.folder).of("rcp.no-reference")] == [fix]
 
 
 @pytest.mark.skipif(not CORPUS.is_dir(), reason="published results are not there")

@@ -76,8 +76,8 @@ def test_runs_are_of_the_one_benchmark_of_the_round_that_some_of_them_name(tree:
     for names, words in (
         ((None,), "No log states its submission_benchmark"),
         (("resnet", "bert", "resnet"), r"The runs are of 2 benchmarks \(bert, resnet\)"),
-        (("resnett",), r"resnett is not a benchmark of MLPerf Training v1.0; did you mean resnet\?"),
-        (("zzz",), "zzz is not a benchmark of MLPerf Training v1.0; one of "),
+        (("resnett",), r"resnett is not a benchmark of MLPerf Training v1.0. Did you mean resnet\?"),
+        (("zzz",), "zzz is not a benchmark of MLPerf Training v1.0. Name one of "),
         (("flux1",), "flux1 came in v5.1: wrong round"),
     ):
         with pytest.raises(MlsubError, match=words):

@@ -184,12 +184,12 @@ def entries_table(entries: Sequence[ReviewedEntry]) -> Table:
 
 
 def names_table(found: Sequence[Organisation], *, full: bool) -> Table:
-    """One row a name that should be written otherwise, with ``full`` also in another form or not known."""
+    """One row a name that should be written otherwise; with ``full`` also other forms, and those not known."""
     where: dict[tuple[str, str, str], dict[str, None]] = {}
     for one in found:
         for path, of in ((named.path, named.naming) for named in one.names):
             if of.how == "spelling" or (full and of.how != "right"):
-                key = (of.field, of.written, of.wanted or "not known")
+                key = (of.field, of.written, of.wanted or "-")
                 for who in [one.name] if len(found) > 1 else _entries_of(path, one):
                     where.setdefault(key, {})[who] = None
     who = "organisations" if len(found) > 1 else "entries"

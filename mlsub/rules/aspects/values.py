@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from difflib import get_close_matches
 from operator import attrgetter
 from typing import Any
 
 import msgspec
 
-from mlsub.io.show import plural, show
+from mlsub.io.show import likely_name, plural, show
 from mlsub.log.event import Event
 from mlsub.rounds import history_of
+from mlsub.rounds.benchmarks import titled
 from mlsub.rules.aspects.base import Aspect, Case, Flaw, KeyOutcome, Part, Test
 from mlsub.rules.constraints import Constraint, all_pass
 from mlsub.rules.constraints import Test as Holds
@@ -20,6 +20,11 @@ from mlsub.rules.model import Entry, KeyRule, Reach
 
 #: Characters of a value that is compared with the names of a closed list.
 _LONGEST_NAME = 80
+#: Other names of number formats.
+_FORMATS = {
+    **{"bf16": "bfloat16", "float16": "fp16", "half": "fp16", "float": "fp32", "float32": "fp32", "single": "fp32"},
+    **{"double": "fp64", "float64": "fp64", "float8": "fp8", "tensorfloat32": "tf32"},
+}
 
 
 def metadata_expected(rule: KeyRule, words: str, lead: str = "") -> Flaw:
@@ -114,8 +119,8 @@ class Value(Aspect):
             return f"{stated} is a benchmark of {rounds}: check that the round is right (--round)."
         lists = [c.operand for c in self.rule.value if c.operator == "one_of"]
         names = [name for names in lists for name in names if isinstance(name, str)]
-        close = get_close_matches(stated.lower(), names, n=1)
-        return f"Did you mean {close[0]}?" if close else None
+        close = likely_name(stated, names, titled() if self.rule.key == "submission_benchmark" else _FORMATS)
+        return f"Did you mean {close}?" if close else None
 
 
 class Metadata(Aspect):
@@ -250,9 +255,8 @@ class Target(Aspect):
         return [constraint for reach in self.rule.reaches for constraint in reach.constraints]
 
     def _lower_is_better(self) -> bool:
-        return any(c.operator == "at_most" for c in self._constraints()) and not any(
-            c.operator in ("at_least", "above") and c.operand != 0 for c in self._constraints()
-        )
+        bounds = {constraint.operator for constraint in self._constraints()}
+        return "at_most" in bounds and "at_least" not in bounds
 
 
 class Tensors(Aspect):
