@@ -6,6 +6,7 @@ Of v0.6 that is ``:::MLL <seconds> <key>: <JSON>``, where the JSON is an object 
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -112,8 +113,8 @@ class Defect(msgspec.Struct, frozen=True):
     """A record the official parser cannot use.
 
     ``rule`` is the id of the finding, ``reason`` the parser's own words, ``key`` the record's key where one can be
-    made out, and ``event`` the record itself where only text behind it is in the way. ``crash`` is the error that the
-    parser ends with, None where it only notes that the record cannot be used.
+    made out, and ``event`` the record itself where only text behind it is in the way, or only its time is missing (nan
+    then). ``crash`` is the error that the parser ends with, None where it only notes that the record cannot be used.
     """
 
     rule: str
@@ -253,23 +254,25 @@ def _to_event(line: int, fields: Any, key: str | None) -> Event | Defect:
         reason, crash = f"a JSON {_kind(fields)} where an object is needed", None if fields is None else "TypeError"
         return Defect("log.record-undecodable", line, reason, key, crash=crash)
     missing = [name for name in ("time_ms", "key", "value", "metadata") if name not in fields]
-    time_ms = _time(fields.get("time_ms", 0.0))
-    if missing:
-        # The parser reads the time first, and only notes one that is text and not a number.
-        crash = None if isinstance(time_ms, ValueError) else _name(time_ms) or f"KeyError: {missing[0]!r}"
-        return Defect("log.record-incomplete", line, ", ".join(missing), key, crash=crash)
-    if not isinstance(time_ms, float):
-        crash = None if isinstance(time_ms, ValueError) else _name(time_ms)
-        return Defect("log.record-time", line, repr(fields["time_ms"])[:80], key, crash=crash)
-    return Event(
+    time_ms = _time(fields.get("time_ms", math.nan))
+    event = Event(
         line=line,
-        time_ms=time_ms,
-        key=fields["key"],
-        value=fields["value"],
-        metadata=fields["metadata"],
+        time_ms=time_ms if isinstance(time_ms, float) else math.nan,
+        key=fields.get("key"),
+        value=fields.get("value"),
+        metadata=fields.get("metadata"),
         event_type=fields.get("event_type"),
         namespace=fields.get("namespace"),
     )
+    if missing:
+        # The parser reads the time first, and only notes one that is text and not a number.
+        crash = None if isinstance(time_ms, ValueError) else _name(time_ms) or f"KeyError: {missing[0]!r}"
+        timeless = event if missing == ["time_ms"] else None
+        return Defect("log.record-incomplete", line, ", ".join(missing), key, timeless, crash)
+    if not isinstance(time_ms, float):
+        crash = None if isinstance(time_ms, ValueError) else _name(time_ms)
+        return Defect("log.record-time", line, repr(fields["time_ms"])[:80], key, crash=crash)
+    return event
 
 
 def _time(value: Any) -> float | Exception:

@@ -13,6 +13,7 @@ from mlsub.io.errors import MlsubError
 from mlsub.rounds import Round
 from mlsub.rounds.benchmarks import in_place_of
 from mlsub.submission.find import find
+from mlsub.submission.listing import ItemKind, list_tree
 from mlsub.submission.model import LogReport
 from mlsub.workspace.logs import logs_job
 from mlsub.workspace.places import Settings, in_one_line, known_round
@@ -22,17 +23,27 @@ from mlsub.workspace.schedule import read_logs
 MAX_RUNS = 10_000
 
 
-def find_runs(paths: Sequence[str]) -> list[Path]:
+def find_runs(paths: Sequence[str], *, any_name: bool = False) -> list[Path]:
     """The logs that are named, and those in the folders that are: ``result_*.txt``, or without any ``*.txt``.
 
+    Args:
+        paths: of logs, and of folders.
+        any_name: whether all files count, also those of folders further down.
+
     Raises:
-        MlsubError: there is none, or a path does not exist.
+        MlsubError: there is none, a path does not exist, or a folder cannot be read to its end.
         OSError: a path cannot be looked at.
     """
     found: dict[Path, None] = {}
     for name in paths:
         path = Path(os.path.abspath(name))  # noqa: PTH100  (links keep the names people gave them)
-        if look.is_folder(path):
+        if look.is_folder(path) and any_name:
+            listing = list_tree(path)
+            files = [path / item.path for item in listing.items if item.kind is ItemKind.FILE]
+            if listing.closed or listing.cut or not files:
+                raise MlsubError(f"{path} has no files, or some that cannot be listed. Name the folder of the logs.")
+            found.update(dict.fromkeys(files))
+        elif look.is_folder(path):
             names = look.names_in(path)
             results = sorted(path / name for name in matching(names, "result_*.txt") or matching(names, "*.txt"))
             if not results:

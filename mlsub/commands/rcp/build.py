@@ -13,17 +13,26 @@ from typing import Any
 import msgspec
 
 from mlsub.commands.rcp.run import NewPoint, NewReference
-from mlsub.convergence.algorithm import algorithm_of, newest_algorithm, unit_words
+from mlsub.convergence.algorithm import algorithm_of, newest_algorithm, unit_of, unit_words
 from mlsub.convergence.curves import pruned
 from mlsub.convergence.filecheck import check_records, check_reference_file, is_deep
 from mlsub.convergence.reference import Point, points_name, points_of, reference_file
+from mlsub.convergence.statistics import cut_of
+from mlsub.convergence.target import Measures, target_of
 from mlsub.convergence.verdict import BEYOND, progress_of
 from mlsub.divisions import CLOSED
+from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError
 from mlsub.io.problems import find_flaws
-from mlsub.io.show import show
+from mlsub.io.show import plural, readable, same_name, show
+from mlsub.log.event import Defect
+from mlsub.log.events import LogReader, Tally, read_log
+from mlsub.log.reading import usable_number
+from mlsub.log.run import RunFold
 from mlsub.review.cross import audit_same_runs
 from mlsub.rounds import Round
+from mlsub.rounds.benchmarks import titled
+from mlsub.rules.constraints import Stated
 from mlsub.rules.load import benchmark, rules_for
 from mlsub.rules.model import RuleSet
 from mlsub.submission.model import LogReport
@@ -38,22 +47,58 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     """What the caller wants of the records.
 
     ``name`` stands in the name of each before its batch size; ``hyperparameters`` are logged keys to write besides the
-    usual ones.
+    usual ones. ``digests`` has the SHA-256 of each log by its path where runs need not be submissions.
     """
 
     name: str | None = None
     hyperparameters: tuple[str, ...] = ()
+    digests: dict[str, str] | None = None
 
 
 _USUAL = Choice()
 
 
 class Built(msgspec.Struct, frozen=True):
-    """Records in the official format by their names, what forbids to use them, and what a reader should know."""
+    """Records in the official format by their names, what forbids to use them, and what a reader should know.
+
+    ``findings`` are what makes files no runs of a submission, where that does not forbid it.
+    """
 
     records: dict[str, dict[str, Any]]
     problems: tuple[str, ...]
     notes: tuple[str, ...]
+    findings: tuple[Finding, ...] = ()
+
+
+class _EveryRecord(LogReader):
+    """Reads also records at which the official parser ends: without ``time_ms``, or with text behind them."""
+
+    def defect(self, defect: Defect) -> None:
+        if defect.event is not None:
+            self._dispatch([defect.line], [defect.event])
+
+
+def reference_run(file: Path, log: LogReport, round_: Round) -> LogReport:
+    """Return a log with the facts of its run from every record, and with its benchmark as the round calls it."""
+    if log.undecodable and not log.without_run:
+        fold = RunFold(tally := Tally())
+        read_log(file, _EveryRecord([fold], log_format=round_.log_format, tally=tally))
+        log = msgspec.structs.replace(log, run=fold.finish())
+    stated = str(log.run.identity.get("submission_benchmark") or "")
+    named = same_name(stated, round_.benchmarks, titled()) or readable(stated)
+    return msgspec.structs.replace(log, benchmark=named or None)
+
+
+def _first_reached(log: LogReport, name: str, round_: Round) -> float | None:
+    """How far the training had come at the first evaluation that reaches the target."""
+    stated = Stated(log.run.hyperparameters)
+    target = target_of(round_, CLOSED.name, name, stated)
+    if target is None:
+        return None
+    measures = Measures(target, stated)
+    reached = (one for one in log.run.evaluations if measures.read(one.event(target.key)).reached)
+    point = usable_number(getattr(next(reached, None), unit_of(name), None))
+    return None if point is None else round(point, 3)
 
 
 def build_records(logs: Sequence[LogReport], name: str, round_: Round, choice: Choice = _USUAL) -> Built:
@@ -67,18 +112,28 @@ def build_records(logs: Sequence[LogReport], name: str, round_: Round, choice: C
     """
     needs = benchmark(round_.usage, round_.name, name, round_.overlay)
     rules = rules_for(round_.usage, round_.name, CLOSED.name, name, round_.overlay)
-    problems = [*_of_runs(logs, name, round_), *_copies(logs), *_never_logged(logs, choice)]
+    digests = choice.digests
+    listed = tuple(one for log in logs for one in log.findings if one.rejects and digests is not None)
+    empty = {one.path for one in listed if one.rule in ("log.empty", "log.no-records")}
+    logs = [log for log in logs if log.path not in empty]
+    point = _point if digests is None else _first_reached
+    points = {log.path: point(log, name, round_) for log in logs}
+    problems = [*_of_runs(logs, points, choice), *_copies(logs), *_never_logged(logs, choice)]
+    stopped = [log for log in logs if log.compliant and not log.run.converged]
+    notes = [f"{log.path} did not converge by its own word: its status is {show(log.status)}" for log in stopped]
     keys = [*_usual_keys(name, round_, rules), *choice.hyperparameters]
-    notes: list[str] = []
     records: dict[str, dict[str, Any]] = {}
     groups = _by_batch_size(logs)
     for size in sorted(groups):
         runs = groups[size]
         if len(runs) < 2 * needs.runs:
-            problems.append(
-                f"batch size {show(size)} has {len(runs)} runs, {2 * needs.runs - len(runs)} too few: "
+            (problems if digests is None else notes).append(
+                f"batch size {show(size)} has {plural(len(runs), 'run')}, {2 * needs.runs - len(runs)} too few: "
                 f"a reference needs {2 * needs.runs}, twice those of an entry"
             )
+        if digests is not None and len(runs) <= 2 * cut_of(name):
+            notes.append(f"batch size {show(size)} has too few runs for an olympic mean, and is left out")
+            continue
         hyperparameters, left_out = _hyperparameters(runs, keys)
         notes += [f"batch size {show(size)}: {why}, which is left out" for why in left_out]
         records[f"{choice.name or f'{name}_ref'}_{show(size)}"] = {
@@ -86,24 +141,25 @@ def build_records(logs: Sequence[LogReport], name: str, round_: Round, choice: C
             **_provenance(runs),
             "BS": size,
             "Hyperparams": hyperparameters,
-            points_name(name): [point for log in runs if (point := _point(log, name, round_)) is not None],
+            points_name(name): [points[log.path] for log in runs if points[log.path] is not None],
+            **({"Logs": {log.path: digests.get(log.path, "") for log in runs}} if digests is not None else {}),
         }
-    return Built(records, tuple(problems), tuple(notes))
+    return Built(records, tuple(problems), tuple(notes), listed)
 
 
 def _point(log: LogReport, name: str, round_: Round) -> float | None:
     return progress_of([log.run], name, round_).by_run[0]
 
 
-def _of_runs(logs: Sequence[LogReport], name: str, round_: Round) -> Iterator[str]:
+def _of_runs(logs: Sequence[LogReport], points: dict[str, float | None], choice: Choice) -> Iterator[str]:
     """Why a run is none of the reference."""
     for log in logs:
-        if not log.compliant:
+        if choice.digests is None and not log.compliant:
             why = next((finding.message for finding in log.findings if finding.rejects), "see mlsub check")
             yield f"{log.path} is noncompliant: {why}"
-        elif not log.run.converged:
+        elif choice.digests is None and not log.run.converged:
             yield f"{log.path} did not converge: its status is {show(log.status)}"
-        elif _point(log, name, round_) is None:
+        elif points[log.path] is None:
             yield f"{log.path} does not say at what point it converged"
         elif _size_of(log) is None:
             yield f"{log.path} has no global_batch_size that is a number"
@@ -258,4 +314,5 @@ def compared(file: Path, built: Built, name: str, round_: Round) -> NewReference
             for point in points
         ),
         notes=built.notes,
+        findings=built.findings,
     )

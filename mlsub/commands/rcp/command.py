@@ -138,6 +138,7 @@ def margin(asked: Settings, seed: int, target: Target) -> None:
     multiple=True,
     help="Also write the logged value of KEY; repeatable.",
 )
+@click.option("--reference", is_flag=True, help="Take runs of any file name that are no submissions, and say why.")
 @click.option("--append", metavar="FILE", type=click.Path(), help="Add to the records of this reference file.")
 @click.option("--force", is_flag=True, help="Replace FILE; the earlier file is kept as FILE.~1~.")
 @format_option
@@ -146,6 +147,7 @@ def build(
     output: str,
     name: str | None,
     hyperparameters: tuple[str, ...],
+    reference: bool,
     append: str | None,
     force: bool,
     format_: str,
@@ -155,12 +157,18 @@ def build(
     Each batch size becomes a record and needs twice as many runs as an entry of the benchmark. The file is in the
     format of the official rcp_checker, and checked before it is written.
 
+    --reference takes runs as the reference implementation writes them: files of any name, also in folders below,
+    records without time_ms, and other names of the benchmark. A run converges at its first evaluation that reaches the
+    target. What makes a run no submission, and a batch size with too few runs, are listed; the file has the SHA-256 of
+    each log.
+
     Exit status: 0 written, 1 the runs do not make a reference yet, 2 could not be read or written.
     """
     import json
 
-    from mlsub.commands.rcp.build import Choice, build_records, compared, known_records, problems_of
+    from mlsub.commands.rcp.build import Choice, build_records, compared, known_records, problems_of, reference_run
     from mlsub.commands.rcp.document import built_document
+    from mlsub.io.look import content_digest
     from mlsub.io.write import check_output
     from mlsub.workspace.runs import find_runs, one_benchmark, read_runs, round_of
 
@@ -169,14 +177,18 @@ def build(
         settings = ready(asked, progress)
         check_output(file, force=force)
         known = known_records(Path(append)) if append is not None else {}
-        files = find_runs(asked.paths)
+        files = find_runs(asked.paths, any_name=reference)
         found = round_of(files, settings)
         logs = read_runs(files, found, settings)
+        digests = None
+        if reference:
+            logs = tuple(reference_run(file, log, found) for file, log in zip(files, logs, strict=True))
+            digests = {log.path: (content_digest(file) or b"").hex() for file, log in zip(files, logs, strict=True)}
     names = sorted({str(log.benchmark) for log in logs if log.benchmark})
     if len(names) > 1:
         _refuse([f"the runs are of {len(names)} benchmarks ({', '.join(names[:5])}); name those of one"])
     benchmark = one_benchmark(logs, found)
-    choice = Choice(name=name, hyperparameters=hyperparameters)
+    choice = Choice(name=name, hyperparameters=hyperparameters, digests=digests)
     built = build_records(logs, benchmark, found, choice)
     problems = problems_of(built, known)
     if problems:

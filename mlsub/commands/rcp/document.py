@@ -12,7 +12,7 @@ from mlsub.convergence.margin import Margin, PackageMargins
 from mlsub.convergence.reference import described, merged_between
 from mlsub.convergence.words import number
 from mlsub.io.show import plural
-from mlsub.present.document import Block, Column, Document, Facts, Items, Meaning, Span, Table, Text, document, section
+from mlsub.present.document import Block, Column, Document, Facts, Findings, Items, Span, Table, Text, document, section
 from mlsub.present.entries import round_line
 from mlsub.rounds import get_round
 from mlsub.submission.report import describe_own_files
@@ -29,7 +29,6 @@ _HOW_COMPARED = {
     "interpolated": "between two reference points",
     "smaller-batch": "below the smallest reference point, so that point counts",
 }
-_MEANINGS: dict[str, Meaning] = {"pass": "good", "bypassed": "note", "open": "note"}
 _NO_FACTOR = "-"
 _OVERVIEW = (
     Column("entry", when_narrow="shorten"),
@@ -64,6 +63,7 @@ def built_document(built: NewReference) -> Document:
         f"{built.file}: {built.benchmark}, {built.unit} to converge",
         Table((*_POINT, Column(f"beside {built.installed} installed points")), rows),
         section("Notes", Items(built.notes)),
+        section("What makes the files no runs of a submission", Findings(built.findings)),
     )
 
 
@@ -132,7 +132,8 @@ def _margin_report(report: PackageMargins) -> Iterator[Block | None]:
     for entry in report.entries:
         runs = f"{entry.runs} of {entry.needed} runs" if entry.runs < entry.needed else f"{entry.runs} runs"
         title = f"{report.name_of(entry)}: {entry.verdict}, {runs}"
-        yield section(title, Facts(tuple(_margin_facts(entry))), meaning=_MEANINGS.get(entry.verdict, "bad"))
+        facts, undecided = Facts(tuple(_margin_facts(entry))), entry.verdict in ("bypassed", "open")
+        yield section(title, facts, meaning="good" if entry.verdict == "pass" else "note" if undecided else "bad")
     yield section("Not tested", Items(tuple(f"{report.name_of(entry)}: {entry.why}" for entry in report.untested)))
     yield Text(_summary(report))
 

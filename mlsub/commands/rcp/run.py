@@ -9,7 +9,7 @@ from mlsub.convergence.chance import Bootstrap
 from mlsub.convergence.curves import Plan, ReferenceTable
 from mlsub.convergence.margin import Margin, PackageMargins
 from mlsub.convergence.reference import Point
-from mlsub.findings import Verdict
+from mlsub.findings import Finding, Verdict
 from mlsub.present.envelope import Answer
 from mlsub.submission.report import Report
 from mlsub.workspace import in_one_line
@@ -42,9 +42,12 @@ class NewPoint(Point, frozen=True, kw_only=True):
 
 
 class NewReference(Answer, frozen=True, kw_only=True):
-    """A reference file that was built, and how its points lie beside the installed ones; means are in ``unit``."""
+    """A reference file that was built, and how its points lie beside the installed ones; means are in ``unit``.
 
-    SCHEMA: ClassVar[int] = 1
+    ``findings`` are what makes its runs no submission, if they need not be one.
+    """
+
+    SCHEMA: ClassVar[int] = 2
 
     file: str
     benchmark: str
@@ -52,6 +55,7 @@ class NewReference(Answer, frozen=True, kw_only=True):
     installed: int
     points: tuple[NewPoint, ...]
     notes: tuple[str, ...]
+    findings: tuple[Finding, ...] = ()
 
 
 class Margins(Answer, frozen=True, kw_only=True):

@@ -64,22 +64,23 @@ def run_selection(asked: Settings, size: int, target: Target) -> NoReturn:
 
 
 def _selected(logs: Sequence[LogReport], round_: Round, size: int) -> Selected:
-    named = sorted({str(log.benchmark) for log in logs if log.benchmark})
-    if len(named) > 1:
-        problem = f"the runs are of more than one benchmark ({', '.join(named[:5])}); name those of one"
-        return Selected(usage=round_.usage, round=round_.name, benchmark=None, selection=None, problems=(problem,))
-    name = one_benchmark(logs, round_)
-    needs = benchmark(round_.usage, round_.name, name, round_.overlay)
-    if problems := (*no_experiment(logs), *no_window(len(logs), size, needs.forgiven)):
-        return Selected(usage=round_.usage, round=round_.name, benchmark=name, selection=None, problems=problems)
-    selection = select_window([run for log in logs if (run := timed(log)) is not None], size, needs.forgiven)
+    named, selection, notes = sorted({str(log.benchmark) for log in logs if log.benchmark}), None, []
+    problems = [f"the runs are of more than one benchmark ({', '.join(named[:5])}); name those of one"]
+    name = one_benchmark(logs, round_) if len(named) < 2 else None
+    if name is not None:
+        needs = benchmark(round_.usage, round_.name, name, round_.overlay)
+        problems = [*no_experiment(logs), *no_window(len(logs), size, needs.forgiven)]
+        if not problems:
+            selection = select_window([run for log in logs if (run := timed(log)) is not None], size, needs.forgiven)
+            notes = [*notes_on(selection, needs)]
     return Selected(
         usage=round_.usage,
         round=round_.name,
         benchmark=name,
         selection=selection,
-        submit=tuple(run.path for run in selection.submitted),
-        notes=tuple(notes_on(selection, needs)),
+        submit=tuple(run.path for run in selection.submitted) if selection else (),
+        notes=tuple(notes),
+        problems=tuple(problems),
     )
 
 

@@ -20,6 +20,7 @@ from mlsub.convergence.algorithm import newest_algorithm
 from mlsub.convergence.curves import pruned
 from mlsub.convergence.filecheck import check_records
 from mlsub.convergence.reference import EPOCHS, SAMPLES, points_of
+from mlsub.io.show import plural
 from mlsub.rounds import get_round
 from mlsub.rules.load import benchmark
 from mlsub.submission.model import LogReport
@@ -261,7 +262,8 @@ def test_the_official_tool_reads_the_records_of_every_kind(name: str, tmp_path: 
 @pytest.mark.parametrize("missing", [1, 3, 9])
 def test_missing_runs_are_counted(missing: int, tmp_path: Path) -> None:
     logs = reports(tmp_path, "resnet", [4096] * (10 - missing), range(40, 50 - missing))
-    said = f"batch size 4096 has {10 - missing} runs, {missing} too few: a reference needs 10, twice those of an entry"
+    runs = plural(10 - missing, "run")
+    said = f"batch size 4096 has {runs}, {missing} too few: a reference needs 10, twice those of an entry"
     assert said in built(logs, "resnet").problems
 
 
