@@ -39,7 +39,7 @@ def find_runs(paths: Sequence[str], *, any_name: bool = False) -> list[Path]:
         path = Path(os.path.abspath(name))  # noqa: PTH100  (links keep the names people gave them)
         if look.is_folder(path) and any_name:
             listing = list_tree(path)
-            files = [path / item.path for item in listing.items if item.kind is ItemKind.FILE]
+            files = [path / item.path for item in listing.items if item.kind in (ItemKind.FILE, ItemKind.LINK)]
             if listing.closed or listing.cut or not files:
                 raise MlsubError(f"{path} has no files, or some that cannot be listed. Name the folder of the logs.")
             found.update(dict.fromkeys(files))

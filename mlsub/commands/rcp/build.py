@@ -84,7 +84,7 @@ def reference_run(file: Path, log: LogReport, round_: Round) -> LogReport:
         fold = RunFold(tally := Tally())
         read_log(file, _EveryRecord([fold], log_format=round_.log_format, tally=tally))
         log = msgspec.structs.replace(log, run=fold.finish())
-    stated = str(log.run.identity.get("submission_benchmark") or "")
+    stated = str(log.run.identity.get("submission_benchmark") or "")[:80]
     named = same_name(stated, round_.benchmarks, titled()) or readable(stated)
     return msgspec.structs.replace(log, benchmark=named or None)
 

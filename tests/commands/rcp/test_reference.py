@@ -65,7 +65,7 @@ def test_a_run_converges_where_it_first_reaches_the_target(tmp_path: Path) -> No
     assert "What makes the files no runs of a submission error: " in said and "A record lacks a required part" in said
     assert "in: 32/seed_{01,03,05,07,09,11,13,15,17,19}.out:1,2,3,4,5,6,7,8,9,10" in said
     assert "do not allow [key.submission_benchmark.value]" in said and f'found: "{NAMED}"' in said
-    assert "The log has no :::MLLOG records [log.no-records] found: none in: README.md" in said
+    assert "[log.no-records] expected: at least one found: none in: README.md" in said
     [record] = json.loads(file.read_text()).values()
     assert (record["Benchmark"], record["BS"], record["Creator"]) == ("gpt_oss_20b", 32, "ACME")
     assert record[EPOCHS] == [24576] * 7 + [36864] + [24576] * 12
@@ -163,6 +163,22 @@ def test_a_folder_that_cannot_be_read_is_no_folder_without_runs(tmp_path: Path) 
     outcome = build(folder, tmp_path / "rcps.json")
     (folder / "32").chmod(0o755)
     assert (outcome.status, "some that cannot be listed" in outcome.stderr) == (2, True)
+
+
+def test_linked_logs_count(tmp_path: Path) -> None:
+    folder, links = write_runs(tmp_path / "runs"), tmp_path / "links"
+    links.mkdir()
+    for log in folder.glob("32/*.out"):
+        (links / log.name).symlink_to(log)
+    assert build(links, tmp_path / "rcps.json").status == 0
+    [record] = json.loads((tmp_path / "rcps.json").read_text()).values()
+    assert len(record[EPOCHS]) == 20
+
+
+def test_a_long_name_of_a_benchmark_is_cut(tmp_path: Path) -> None:
+    write_run(tmp_path / "runs" / "one", 1, name="x" * 100_000, timed=True)
+    outcome = build(tmp_path / "runs", tmp_path / "rcps.json")
+    assert (outcome.status, len(outcome.stderr) < 500) == (2, True)
 
 
 def test_an_empty_folder_has_no_runs(tmp_path: Path) -> None:
