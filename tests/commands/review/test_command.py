@@ -374,6 +374,13 @@ def test_a_round_has_names_and_disclosure_over_all(tmp_path: Path) -> None:
     assert " ".join(part(text, "Names").splitlines()[-1].split()[1:]) == "AMD EPYC Rome 7742 AMD EPYC 7742 Best, ACME"
 
 
+def test_an_unknown_name_is_shown_without_advice(tmp_path: Path) -> None:
+    made = make_tree(tmp_path)
+    made.add_system(host_processor_model_name="Intel(R) Xeon(R) Platinum 9999")
+    names = part(run("review", made.folder, "-v").stdout, "Names")
+    assert "Intel(R) Xeon(R) Platinum 9999  -  " in names and "not known" not in names
+
+
 def test_each_name_that_is_not_right_has_its_line(tmp_path: Path) -> None:
     made = make_tree(tmp_path)
     made.add_system(host_processor_model_name="AMD EPYC Rome 7742")
