@@ -159,7 +159,7 @@ def likely_name(text: str, known: Sequence[str], also: Mapping[str, str]) -> str
     wanted = squeezed(text)
     digits = re.sub(r"\D", "", wanted)
     alike = {short: name for name in known if re.sub(r"\D", "", short := squeezed(name)) == digits}
-    close = get_close_matches(wanted, alike, n=1, cutoff=0.85 if digits else 0.6)
+    close = get_close_matches(wanted, alike, n=1, cutoff=0.85 if digits else 0.75)
     return same_name(text, known, also) or (alike[close[0]] if close else None)
 
 

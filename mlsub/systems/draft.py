@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import msgspec
 
 from mlsub.divisions import CLOSED
 from mlsub.io.errors import MlsubError
+from mlsub.io.show import likely_name
 from mlsub.systems.catalogue import Accelerator, Software, System, Value, facts_of_model, find_software
 from mlsub.systems.description import read_description
 from mlsub.systems.fields import category, close_category, fields, is_empty, is_placeholder
@@ -66,8 +66,8 @@ def check_field(name: str) -> None:
         MlsubError: it may not; with a did-you-mean.
     """
     if name not in fields().fields and name != "notes":
-        close = get_close_matches(name, fields().required, n=1)
-        raise MlsubError(f"no field {name[:60]!r}." + (f" Did you mean {close[0]}?" if close else ""))
+        close = likely_name(name, fields().required, {})
+        raise MlsubError(f"no field {name[:60]!r}." + (f" Did you mean {close}?" if close else ""))
 
 
 def draft(source: System | Accelerator | Path, asked: Asked, *, published: bool = False) -> Draft:
@@ -197,9 +197,7 @@ def _meant(framework: str | None) -> str | None:
     first = (framework or "").split(" ")[0]
     if not first or find(registry().frameworks, first) is not None:
         return None
-    plain = {name.lower(): name for name in registry().frameworks.names}
-    close = get_close_matches(first[:40].lower(), plain, n=1, cutoff=0.75)
-    return plain[close[0]] if close else None
+    return likely_name(first, tuple(registry().frameworks.names), {})
 
 
 def _remark(name: str, value: str | None, close: str) -> str:
