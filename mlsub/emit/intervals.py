@@ -45,9 +45,9 @@ class Recording:
         for key, value in self._identity.items():
             self._writer.write(key, value, self.units.metadata(key, {}))
 
-    def record(self, key: str, value: Any, metadata: Mapping[str, Any], kind: str | None = None) -> None:
-        """Write a record of the recorder's own intervals."""
-        self._writer.write(key, value, dict(metadata), kind)
+    def record(self, key: str, value: Any, metadata: Mapping[str, Any], at: int | None = None) -> None:
+        """Write a record of the recorder's own intervals, of now or of another time (ms)."""
+        self._writer.write(key, value, dict(metadata), at)
 
     def warn(self, message: str) -> None:
         """Warn the training code, in the process that writes."""
@@ -77,6 +77,9 @@ class Interval:
         progress: how far the training has come, and more metadata.
         count: what only the start says.
     """
+
+    #: The time (ms) of its records; None for that of the call.
+    _at: int | None = None
 
     def __init__(
         self, recorder: Recording, name: str, progress: Mapping[str, Any], count: Mapping[str, Any] | None = None
@@ -109,14 +112,15 @@ class Interval:
 
     def _record(self, end: str, progress: Mapping[str, Any]) -> None:
         key = f"{self._name}_{end}"
-        self.recorder.record(key, None, self.recorder.units.metadata(key, progress))
+        self.recorder.record(key, None, self.recorder.units.metadata(key, progress), self._at)
 
 
 class Evaluation(Interval):
     """An evaluation; :meth:`result` logs the quality that it found."""
 
-    def __init__(self, recorder: Recording, progress: Mapping[str, Any]) -> None:
+    def __init__(self, recorder: Recording, progress: Mapping[str, Any], at: int | None = None) -> None:
         super().__init__(recorder, "eval", progress)
+        self._at = at
 
     def result(self, value: float | Mapping[str, float]) -> bool:
         """Log the quality, and return whether the target is reached: in every process what the writer knows.
@@ -145,12 +149,12 @@ class Evaluation(Interval):
             found = self._measure(key, value)
         metadata = units.metadata(key, self._progress)
         if gathers is None:
-            self.recorder.record(key, found, metadata)
+            self.recorder.record(key, found, metadata, self._at)
             return
         if gathers.by not in metadata:
             raise EmitError(f"{key} has to say {gathers.by}, by which its measures are put together")
         for name, each in found.items():
-            self.recorder.record(key, each, {**metadata, gathers.field: name})
+            self.recorder.record(key, each, {**metadata, gathers.field: name}, self._at)
 
     def _measure(self, name: str, value: Any) -> Any:
         """The number; a process that does not write need not have one."""
@@ -189,11 +193,13 @@ class TimedRun(Interval):
         super().start()
         self._started = True
 
-    def stop(self, status: str | None = None) -> None:
+    def stop(self, status: str | None = None, *, time_ms: int | None = None) -> None:
         """End the run.
 
         Args:
             status: ``success`` or ``aborted``; by default success where the target was reached.
+            time_ms: when the checkpoint that reached the target was written, for benchmarks that are evaluated after
+                the run. Elsewhere it is refused.
         """
         if self.status is not None:
             return
@@ -203,8 +209,8 @@ class TimedRun(Interval):
         elif status == "success" and not reached:
             self.recorder.warn("the run ends as success, and no evaluation has reached the quality target")
         self.recorder.agree()
+        self.recorder.record("run_stop", None, {"status": status}, time_ms)
         self.status = status
-        self.recorder.record("run_stop", None, {"status": status})
 
     def abandon(self) -> None:
         """End a run that an exception broke off, without waiting for other processes or raising an exception."""

@@ -272,7 +272,7 @@ class Recorder(Recording):
         only_words("epoch", metadata, {"samples": "samples_so_far"})
         return Interval(self, "epoch", {"epoch_num": epoch, "samples_count": samples_so_far, **metadata})
 
-    def evaluation(self, **progress: Any) -> Evaluation:
+    def evaluation(self, *, time_ms: int | None = None, **progress: Any) -> Evaluation:
         """An evaluation: a context manager around it while it runs, to which its result is given.
 
         ::
@@ -281,11 +281,13 @@ class Recorder(Recording):
                 reached = evaluation.result(evaluate(model))
 
         Args:
+            time_ms: when the checkpoint that is evaluated was written, for benchmarks that are evaluated after the
+                run; all records of the evaluation get this time. Elsewhere it is refused.
             progress: how far the training has come: ``epoch``, ``samples`` or ``step``, and more metadata.
         """
-        return Evaluation(self, progress)
+        return Evaluation(self, progress, time_ms)
 
-    def evaluate(self, value: float | Mapping[str, float], **progress: Any) -> bool:
+    def evaluate(self, value: float | Mapping[str, float], *, time_ms: int | None = None, **progress: Any) -> bool:
         """Log an evaluation after the fact, and say whether the target is reached.
 
         Its start, its quality and its end get the time of this call, which ``mlsub check`` reports: evaluations of no
@@ -293,9 +295,10 @@ class Recorder(Recording):
 
         Args:
             value: the quality; where a benchmark has several measures, all of them by name.
+            time_ms: as :meth:`evaluation` takes it.
             progress: how far the training has come: ``epoch``, ``samples`` or ``step``, and more metadata.
         """
-        with self.evaluation(**progress) as evaluation:
+        with self.evaluation(time_ms=time_ms, **progress) as evaluation:
             return evaluation.result(value)
 
     def close(self) -> None:
@@ -310,7 +313,7 @@ class Recorder(Recording):
             if self._run is not None:
                 self._run.abandon()
         finally:
-            self._writer.close(discard=in_vain and not self._writer.clock_started)
+            self._writer.close(discard=in_vain and self._writer.run_start is None)
 
     def __enter__(self) -> Self:
         return self

@@ -165,9 +165,11 @@ class Units:
             found: ``epoch``, ``samples`` and ``step`` become what the log calls them; None is left out.
 
         Raises:
-            EmitError: the rules ask for what was not given.
+            EmitError: the rules ask for what was not given, or a time is.
         """
         found = {NAMES.get(name, name): value for name, value in found.items() if value is not None}
+        if "time_ms" in found:
+            raise EmitError(f"{key} takes no time_ms: only an evaluation and run.stop() do")
         for names in self.demanded(key):
             if not any(name in found for name in names):
                 words = _BLOCK_NAMES if key.startswith("block_") else WORDS

@@ -17,13 +17,14 @@ from typing import Any
 from mlsub.divisions import CLOSED, division_of
 from mlsub.emit.errors import DoomedRunError, EmitError, EmitWarning, describe
 from mlsub.emit.sink import LogFile
-from mlsub.emit.values import plain_value
+from mlsub.emit.values import plain_value, whole_number
 from mlsub.findings import Finding, Severity
 from mlsub.io.documents import Pair
 from mlsub.judge.keys import known_keys, with_slips
 from mlsub.judge.preflight import preflight
 from mlsub.judge.rules import LogRules
 from mlsub.log.event import Event, before_run, event_type
+from mlsub.review.run import is_evaluated_after_run
 from mlsub.rounds import Round
 from mlsub.rules.aspects.base import Flaw
 from mlsub.rules.aspects.records import AnyOf
@@ -35,6 +36,7 @@ _OURS = __name__.rpartition(".")[0]
 #: Keys of a log's own that are compared with missing ones.
 _MOST_UNKNOWN = 200
 _NOTHING: frozenset[str] = frozenset()
+_CHECKPOINT = "the time at which the checkpoint was written, as int(time.time() * 1000)"
 
 
 class Writer:
@@ -67,8 +69,9 @@ class Writer:
         self.refuses = refuses
         self._namespace = namespace
         self._official = _official_logger(file, namespace, root) if file is not None else None
-        #: Whether the rules have refused something, and whether the timed region has begun.
-        self.refused = self.clock_started = False
+        #: Whether the rules have refused something, and when (ms) the timed region has begun, if it has.
+        self.refused = False
+        self.run_start: int | None = None
         self._rules = LogRules(round_, division_of(division), benchmark)
         self._of = (round_, division, benchmark)
         self._path = path
@@ -82,15 +85,21 @@ class Writer:
         self._known = known_keys(round_, benchmark)
         self._unknown: dict[str, int | None] = {}
 
-    def write(self, key: str, value: Any, metadata: dict[str, Any], kind: str | None = None) -> None:
+    def write(self, key: str, value: Any, metadata: dict[str, Any], at: int | None = None) -> None:
         """Judge a record, and write it where this process does; only there the rules refuse.
+
+        Args:
+            key: of the record.
+            value: of it.
+            metadata: of it.
+            at: its time (ms) where that is the time of a checkpoint; None for now.
 
         Raises:
             DoomedRunError: it breaks a rule for good; it is not written.
-            EmitError: it is not JSON, or cannot be written.
+            EmitError: it is not JSON, cannot be written, or cannot have this time.
         """
         value, metadata = plain_value(value), plain_value(metadata)
-        time_ms, kind = int(time.time() * 1000), kind or event_type(key)
+        time_ms, kind = self._time(key, at), event_type(key)
         event = Event(
             time_ms=float(time_ms),
             key=key,
@@ -103,8 +112,29 @@ class Writer:
         found = self._judge(event)
         if self.file is not None:
             self.act_on(found)
-            self.clock_started = self.clock_started or key == "run_start"
+        if key == "run_start":
+            self.run_start = time_ms
+        if self.file is not None:
             self._log(key, value, metadata, time_ms, kind)
+
+    def _time(self, key: str, at: int | None) -> int:
+        """Return the time (ms) of a record: now, or that of the checkpoint that it is about.
+
+        Raises:
+            EmitError: the benchmark is not evaluated after the run, or the time is not in the run.
+        """
+        now = int(time.time() * 1000)
+        if at is None:
+            return now
+        round_, _, benchmark = self._of
+        if not is_evaluated_after_run(benchmark, round_.usage, round_.name):
+            why = f"{benchmark} is not evaluated after the run in {round_.title}; leave it out"
+            raise EmitError(f"{key} takes no time_ms: {why}")
+        at = whole_number("time_ms", at, _CHECKPOINT)
+        if self.run_start is None or not self.run_start <= at <= now:
+            began = "has not started" if self.run_start is None else f"started at {self.run_start}"
+            raise EmitError(f"time_ms is {at}, but the run {began} and it is {now} now: give {_CHECKPOINT}")
+        return at
 
     def _log(self, key: str, value: Any, metadata: dict[str, Any], time_ms: int, kind: str) -> None:
         """Hand a record to the official logger, which notes the file and line of whoever called the recorder."""

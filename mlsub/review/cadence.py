@@ -46,12 +46,13 @@ def fact_of(run: Run, usage: str, round_: str, table: Table[Fact]) -> Fact | Non
         table: a function of a module that gives the facts by usage and benchmark, oldest first.
     """
     name = run.identity.get("submission_benchmark")
-    known: Callable[..., Fact | None] = _fact
-    return known(table, usage, round_, name) if isinstance(name, str) and len(name) <= _LONGEST_NAME else None
+    known: Callable[..., Fact | None] = fact_named
+    return known(name, usage, round_, table) if isinstance(name, str) and len(name) <= _LONGEST_NAME else None
 
 
 @lru_cache(maxsize=1024)
-def _fact(table: Table[Fact], usage: str, round_: str, name: str) -> Fact | None:
+def fact_named(name: str, usage: str, round_: str, table: Table[Fact]) -> Fact | None:
+    """Return what a table says of a benchmark in a round; see :func:`fact_of`."""
     at = order(round_)
     facts = table().get(usage, {}).get(name, ())
     valid = [fact for fact in facts if at is not None and (order(fact.since) or at) <= at]

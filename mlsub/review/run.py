@@ -13,7 +13,17 @@ from mlsub.io.show import plural, several, show
 from mlsub.log.event import expected_event_type
 from mlsub.log.reading import usable_number
 from mlsub.log.run import MAX_EVALUATIONS, Evaluation, Run
-from mlsub.review.cadence import Dated, all_numbers, audit_cadence, audit_dataset, batch_size, fact_of, grouped, order
+from mlsub.review.cadence import (
+    Dated,
+    all_numbers,
+    audit_cadence,
+    audit_dataset,
+    batch_size,
+    fact_named,
+    fact_of,
+    grouped,
+    order,
+)
 from mlsub.rules.catalogue import finding, reviewed
 from mlsub.systems.fields import MAX_TEXT, is_placeholder, placeholders_in
 
@@ -153,17 +163,22 @@ def _status(run: Run, path: str) -> Iterator[Finding]:
 
 
 class Order(Dated, frozen=True):
-    """A benchmark whose evaluations may come after the run and in any order, and why."""
+    """A benchmark that is evaluated after the run, and why."""
 
-    any_order: str
+    after_run: str
 
 
 def _orders() -> dict[str, dict[str, list[Order]]]:
     return shipped(__file__, "order.yaml", dict[str, dict[str, list[Order]]])
 
 
+def is_evaluated_after_run(benchmark: str, usage: str, round_: str) -> bool:
+    """Return whether the evaluations of a benchmark may come after the run, as order.yaml has it."""
+    return fact_named(benchmark, usage, round_, _orders) is not None
+
+
 def _afterwards(run: Run, usage: str, round_: str) -> bool:
-    """Whether the benchmark may be evaluated after the run."""
+    """Whether the benchmark of a run may be evaluated after it."""
     return fact_of(run, usage, round_, _orders) is not None
 
 
