@@ -16,7 +16,8 @@ from mlsub.commands.rules.table import (
     package_facts,
     parts,
 )
-from mlsub.divisions import DIVISIONS
+from mlsub.convergence.curves import reference_table
+from mlsub.divisions import CLOSED, DIVISIONS
 from mlsub.io.errors import MlsubError
 from mlsub.present.envelope import Answer
 from mlsub.rounds import Round, find_benchmark, find_round, find_usage
@@ -141,9 +142,14 @@ def _facts(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Fact
 def _benchmark_diff(old: Round, new: Round, name: str, common: dict[str, list[KeyChange]]) -> BenchmarkDiff:
     """What changes for a benchmark beyond what changes for every log."""
     before, after = benchmark_line(old, name), benchmark_line(new, name)
+    points = [_points(round_, name) if CLOSED.name in common else {} for round_ in (old, new)]
     counts = [
         {"runs of an entry": str(line.runs), "runs that may be noncompliant": str(line.forgiven)}
-        for line in (before, after)
+        | {
+            f"reference point at batch size {size:,.10g}": of.get(size, "none")
+            for size in sorted({*points[0], *points[1]})
+        }
+        for line, of in zip((before, after), points, strict=True)
     ]
     changes = {}
     for division, known in common.items():
@@ -154,6 +160,18 @@ def _benchmark_diff(old: Round, new: Round, name: str, common: dict[str, list[Ke
             if (change.key, change.old, change.new) not in said and change.key != _NAMES_BENCHMARKS
         ]
     return BenchmarkDiff(name, (*_facts(*counts), *_target_facts(before, after, tuple(common))), merged(changes))
+
+
+def _points(round_: Round, name: str) -> dict[float, str]:
+    """The reference points of a benchmark and their limits in words, by batch size; none without a reference."""
+    try:
+        found = reference_table(round_, name)
+    except MlsubError:
+        return {}
+    words = "mean {:,.10g} {}, accepted from {:,.10g}{}".format
+    return {
+        row.batch_size: words(row.mean, found.unit, row.minimum, "" if row.kept else "; pruned") for row in found.rows
+    }
 
 
 def _target_facts(old: BenchmarkLine, new: BenchmarkLine, divisions: tuple[str, ...]) -> Iterator[Fact]:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
+from mlsub.convergence.algorithm import algorithm_of
 from mlsub.divisions import DIVISIONS
 from mlsub.findings import Blocks, Kind, Severity
 from mlsub.present.envelope import Answer
@@ -19,6 +20,7 @@ from mlsub.rules.explain import all_demands, rule_ids
 from mlsub.rules.load import benchmark, rules_for
 from mlsub.rules.model import KeyRule, Occurs
 from mlsub.rules.phrases import rule_id
+from mlsub.systems.fields import fields
 
 
 class OfBenchmark(Answer, frozen=True, kw_only=True):
@@ -303,13 +305,25 @@ def package_facts(round_: Round) -> dict[str, str]:
     if round_.statuses is not None:
         case = "letter by letter" if round_.statuses.case_counts else "in upper or lower case"
         statuses = f"{' | '.join(round_.statuses.one_of)}; {case}"
+    test, required, convergence = algorithm_of(round_.usage, round_.name, round_.overlay), fields().required, "none"
+    if test is not None:
+        scaled = "faster results are scaled" if test.normalise else "faster results are not scaled"
+        convergence = f"points pruned by: {test.pruning}; stdev of the runs: {test.stdev}; {scaled}"
+    fed = msgspec.structs.asdict(round_.summarizer).items() if round_.summarizer is not None else ()
+    summarized = [f"{how}: {', '.join(of) if isinstance(of, tuple) else of}" for how, of in fed if of]
+    flags = dict.fromkeys((*round_.script_options, *round_.folder_flags))
     scaling = "SYSTEM/strong/BENCHMARK, or weak" if round_.scaling_folders else "SYSTEM/BENCHMARK"
     return {
         "records of logs": ":::MLL, the format of v0.6" if round_.log_format == "mll" else ":::MLLOG",
         "package checker": "judges each entry" if round_.package_checker else "none: an entry is judged by its logs",
+        "another number of results": "rejected" if round_.run_count_demanded else "reported",
+        "convergence test": convergence,
         "seeds of Closed entries": _SEEDS[round_.seeds],
         "empty benchmark folders": "ignored" if round_.empty_folder_ignored else "rejected as entries without runs",
-        "system descriptions": "every field must be there" if round_.descriptions_checked else "not checked",
+        "package_checker_params": ", ".join(flags) or "not read",
+        "power measurements": "names and numbers of files checked" if round_.power_checked else "not checked",
+        "required in system descriptions": ", ".join(required) if round_.descriptions_checked else "nothing",
         "status in system descriptions": statuses,
+        "read by the result summarizer": "; ".join(summarized) or "nothing",
         "result folders": f"results/{scaling}",
     }

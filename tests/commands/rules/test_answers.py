@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import pytest
+from msgspec import structs
 
 from mlsub.commands.rules.diff import KeyChange, RoundDiff, key_changes, round_diff
 from mlsub.commands.rules.document import (
@@ -18,7 +19,9 @@ from mlsub.commands.rules.document import (
 )
 from mlsub.commands.rules.keys import key_list
 from mlsub.commands.rules.table import Overview, every_rule, overview, rule_table
+from mlsub.convergence.curves import reference_table
 from mlsub.divisions import DIVISIONS
+from mlsub.io.errors import MlsubError
 from mlsub.present import markdown, text
 from mlsub.present.document import Document
 from mlsub.present.envelope import Answer, answer
@@ -158,8 +161,64 @@ def test_a_warning_becomes_an_error() -> None:
 
 def test_a_target_is_told_of_the_benchmark_and_not_again_of_the_key() -> None:
     [one] = diff("0.7", "1.0", "ssd").benchmarks
-    assert [fact.name for fact in one.facts] == ["quality target (open)"]
+    assert [fact.name for fact in one.facts if "reference" not in fact.name] == ["quality target (open)"]
     assert one.keys == ()
+
+
+def facts(old: str, new: str, benchmark: str, usage: str = "training") -> dict[str, tuple[str, str]]:
+    """What is said of a benchmark besides its keys: the name of the fact, before and after."""
+    found = diff(old, new, benchmark, usage=usage).benchmarks
+    return {fact.name: (fact.old, fact.new) for one in found for fact in one.facts}
+
+
+def test_changed_reference_points_are_part_of_the_difference() -> None:
+    found = facts("5.1", "6.0", "flux1")
+    before, after = (reference_table(get_round("training", name), "flux1") for name in ("5.1", "6.0"))
+    changed = {row.batch_size for row in (*before.rows, *after.rows)} - {
+        row.batch_size for row in before.rows if row in after.rows
+    }
+    assert set(found) == {f"reference point at batch size {size:,.10g}" for size in changed} != set()
+    assert all(("accepted from" in was) or was == "none" for was, _ in found.values())
+    assert diff("5.1", "6.0", "flux1").unchanged == ()
+
+
+@pytest.mark.parametrize("usage", usages())
+def test_no_benchmark_is_said_to_be_unchanged_whose_limit_changed(usage: str) -> None:
+    for old, new in pairwise(all_rounds(usage)):
+        for name in round_diff(old, new).unchanged:
+            tables = []
+            for round_ in (old, new):
+                try:
+                    table = reference_table(round_, name)
+                except MlsubError:
+                    tables.append(None)
+                else:
+                    tables.append((table.unit, table.runs, [structs.replace(row, on_hull=True) for row in table.rows]))
+            assert tables[0] == tables[1], (old.name, new.name, name)
+
+
+def test_open_results_have_no_reference() -> None:
+    found = round_diff(get_round("training", "5.1"), get_round("training", "6.0"), ("flux1",), ("open",))
+    assert found.unchanged == ("flux1",)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "name", "was", "now"),
+    [
+        ("0.7", "1.0", "another number of results", "reported", "rejected"),
+        ("0.7", "1.0", "required in system descriptions", "nothing", "submitter, division, "),
+        ("0.7", "1.0", "convergence test", "none", "points pruned by: none; "),
+        ("2.0", "2.1", "convergence test", "faster results are not scaled", "faster results are scaled"),
+        ("1.1", "2.0", "read by the result summarizer", "sorted: division; ", "joined: hw_notes, sw_notes; "),
+        ("4.1", "5.0", "power measurements", "not checked", "names and numbers of files"),
+        ("3.1", "4.0", "package_checker_params", "", "rcp-bypass"),
+    ],
+)
+def test_what_a_round_asks_of_packages_and_descriptions_is_part_of_the_difference(
+    old: str, new: str, name: str, was: str, now: str
+) -> None:
+    [fact] = [fact for fact in diff(old, new).facts if fact.name == name]
+    assert (was in fact.old, now in fact.new) == (True, True), fact
 
 
 def test_benchmarks_that_come_and_go() -> None:

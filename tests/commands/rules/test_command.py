@@ -34,7 +34,7 @@ TEXTS = {
     "diff-1.0-2.0-open.txt": "diff 1.0 2.0 --division open",
     "diff-6.0-6.1.txt": "diff 6.0 6.1",
     "diff-6.0-6.1.md": "diff 6.0 6.1 --format markdown",
-    "diff-none.txt": "diff 2.0 2.1 --benchmark resnet",
+    "diff-none.txt": "diff 2.1 2.1 --benchmark resnet",
     "diff-hpc.txt": "diff 2.0 3.0 --usage hpc",
     "keys-llama31-8b.txt": "keys llama31_8b --round 6.1",
     "keys-llama31-8b.md": "keys llama31_8b --round 6.1 --format markdown",
