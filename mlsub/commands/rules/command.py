@@ -125,15 +125,19 @@ def show(of: tuple[Round, str, str], target: Target) -> None:
 @command.command("keys", cls=CheckCommand, example="mlsub rules keys llama31_8b --check hyperparameters.yaml")
 @_one_benchmark
 @click.option("--check", "file", metavar="FILE", help="Check the hyperparameters in FILE, YAML or JSON, instead.")
+@click.option("--template", is_flag=True, help="Write a file of hyperparameters to fill in, YAML, instead.")
 @check_output_options("rules keys")
-def keys(of: tuple[Round, str, str], file: str | None, target: Target) -> None:
+def keys(of: tuple[Round, str, str], file: str | None, template: bool, target: Target) -> None:
     """Show what a training code of BENCHMARK must log and may log, in the order of a run.
 
     With --check, show everything that the rules have against the hyperparameters of a run before it is trained: what is
-    missing, misspelled or not allowed.
+    missing, misspelled or not allowed, and a batch size that needs a new reference point. With --template, write the
+    file that --check reads, with what the rules demand and the values of the reference as comments.
 
     Exit status: 0; with --check 1 if the rules would reject the run; 2 for an unknown name or an unreadable FILE.
     """
+    if template and (file is not None or any(one.format != "text" for one in target.each)):
+        raise MlsubError("--template writes YAML: leave out --check and --format, and name FILE of -o .yaml")
     if file is not None:
         from pathlib import Path
 
@@ -145,8 +149,12 @@ def keys(of: tuple[Round, str, str], file: str | None, target: Target) -> None:
         target.write(checked, lambda: check_document(checked), "check", results=lambda: results_of(checked))
         sys.exit(1 if checked.errors else 0)
     from mlsub.commands.rules.document import keys_document
-    from mlsub.commands.rules.keys import key_list
+    from mlsub.commands.rules.keys import key_list, template_of
 
+    if template:
+        for one in target.each:
+            one.put(template_of(*of))
+        return
     found = key_list(*of)
     target.write(found, lambda: keys_document(found))
 

@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import msgspec
+import yaml
 
 from mlsub.commands.rules.table import OfBenchmark, about, describe, occurs_words, parts
-from mlsub.divisions import DIVISIONS
+from mlsub.convergence.curves import plan_of
+from mlsub.convergence.reference import hyperparameters_of, reference_file, runs_of
+from mlsub.divisions import CLOSED, DIVISIONS
 from mlsub.findings import Finding, Severity, Verdict
-from mlsub.io.documents import read_pairs
+from mlsub.io.documents import Pair, read_pairs
+from mlsub.io.errors import MlsubError
+from mlsub.io.show import show
+from mlsub.judge.keys import ELSEWHERE
 from mlsub.judge.preflight import preflight
 from mlsub.log.event import PLACE, STEPS, event_type, step_of
+from mlsub.log.reading import usable_number
 from mlsub.present.ci import CiReport, Outcome, part
 from mlsub.rounds import Round
 from mlsub.rules.aspects.base import Part
+from mlsub.rules.catalogue import finding
+from mlsub.rules.formula import is_formula
 from mlsub.rules.load import descriptions, rules_for
 from mlsub.rules.model import KeyRule, RuleSet
 
@@ -144,14 +154,59 @@ def key_check(round_: Round, division: str, name: str, file: Path) -> KeyCheck:
         FileProblemsError: the file cannot be read.
     """
     pairs = read_pairs(file, kind="files of hyperparameters", top="the keys of a log and their values")
+    pairs = tuple(one for one in pairs if one.value is not None)
     found = preflight(round_, division, name, pairs, str(file))
+    sizes = [one for one in pairs if one.key == "global_batch_size" and division == CLOSED.name]
     return KeyCheck(
         **about(round_, division, name),
         file=str(file),
         keys=len(pairs),
-        findings=found.findings,
+        findings=(*found.findings, *(new for one in sizes for new in _uncovered(round_, name, one, str(file)))),
         still_to_log=found.still_to_log,
     )
+
+
+def _uncovered(round_: Round, name: str, size: Pair, file: str) -> Iterator[Finding]:
+    """Yield a batch size for which ``mlsub rcp plan`` asks for a new reference point."""
+    with suppress(MlsubError):  # Nothing is compared where there is no reference.
+        if (number := usable_number(size.value)) and plan_of(round_, name, number).how == "missing":
+            expected, actual = "a reference point at this batch size or a larger one", f"{size.key} {show(number)}"
+            yield finding("rcp.missing", file, line=size.line, expected=expected, actual=actual)
+
+
+def template_of(round_: Round, division: str, name: str) -> str:
+    """Return a file of hyperparameters to fill in, as YAML, with what rules and reference say of each in comments.
+
+    A value that the rules fix is filled in; what only some runs log stands in a comment.
+    """
+    rules = rules_for(round_.usage, round_.name, division, name, round_.overlay).rules
+    equal = [(rule.key, one.operand) for rule in rules for one in rule.value if one.operator == "equals"]
+    fixed = {key: value for key, value in equal if not is_formula(value)}
+    met = (None, *(f"where {key} is {value}" for key, value in fixed.items()))
+    file = reference_file(round_.usage, round_.ruleset, name)
+    reference = {one.batch_size: hyperparameters_of(file, one.batch_size)[1] for one in runs_of(file)} if file else {}
+    lines = [
+        f"# Hyperparameters of {name}, {round_.title}, {division} division. Fill in the empty ones, then run",
+        f"# mlsub rules keys {name} --round {round_.name} --division {division} --check FILE",
+    ]
+    for line in key_list(round_, division, name).keys:
+        if line.step != "hyperparameters" or line.key in ELSEWHERE:
+            continue
+        must = line.need == "must" and line.where in met
+        stated = {size: _as_yaml(of[line.key]) for size, of in reference.items() if line.key in of}
+        values = [f"{value} at {size:g}" for size, value in stated.items()]
+        if len({*stated.values()}) == 1:
+            values = [*stated.values()][:1]
+        need = None if must else line.where or line.need.replace("may", "optional")
+        about = filter(None, (need, *line.value, values and f"reference: {', '.join(values)}"))
+        value = f" {_as_yaml(fixed[line.key])}" if line.key in fixed else ""
+        lines.append(f"{'' if must else '# '}{line.key}:{value}  # {'; '.join(about) or line.description}")
+    return "\n".join(lines) + "\n"
+
+
+def _as_yaml(value: Any) -> str:
+    """Return a value as YAML in one line: 1.0e-06, where 1e-06 would be read as text."""
+    return yaml.safe_dump(value, default_flow_style=True, width=1_000_000).removesuffix("...\n").strip()
 
 
 def results_of(checked: KeyCheck) -> CiReport:

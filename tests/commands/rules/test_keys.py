@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
 from docs.reference import keys_with_pages
 from mlsub.commands.rules.keys import KeyLine, descriptions, key_list
 from mlsub.divisions import DIVISIONS
-from mlsub.log.event import STEPS, event_type
+from mlsub.log.event import STEPS, event_type, step_of
 from mlsub.present import CI_FORMATS, FORMATS
 from mlsub.rounds import all_rounds, get_round, usages
 from tests.conftest import ExpectedText
+from tools.oracle.generate import Combination, combinations, compliant_log, usage_and_round
 from tools.support.digits import HYPERPARAMETERS
 from tools.support.runner import answer_schema, run
+from tools.support.sample import rows
 
 
 def line(benchmark: str, round_: str, key: str, division: str = "closed", usage: str = "training") -> KeyLine:
@@ -172,3 +177,102 @@ def test_keys_and_values_do_not_steer_a_terminal(tmp_path: Path) -> None:
     assert outcome.status == 1
     assert "\x1b" not in outcome.stdout
     assert len(outcome.stdout) < 10_000
+
+
+BATCHES = [(512, None), (768, None), (4096, None), (8192, "rcp.missing"), (16, None)]
+
+
+@pytest.mark.parametrize(("size", "rule"), BATCHES)
+@pytest.mark.parametrize("division", DIVISIONS)
+def test_a_batch_size_that_no_reference_point_covers_is_rejected_in_closed_as_rcp_plan_says(
+    size: int, rule: str | None, division: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "hyperparameters.json"
+    file.write_text(json.dumps({**filled("6.0", "flux1"), "global_batch_size": size}, indent=1))
+    planned = run("rcp", "plan", "flux1", "--round", "6.0", "--batch-size", str(size))
+    assert planned.status == (1 if rule else 0)
+    of = ("rules", "keys", "flux1", "--round", "6.0", "--division", division, "--check", str(file))
+    outcome = run(*of, "--format", "json")
+    rejected = [one for one in outcome.document["findings"] if one["severity"] == "error"]
+    found = [rule] if rule and division == "closed" else []
+    assert ([one["rule"] for one in rejected], outcome.status) == (found, len(found))
+    for one in rejected:
+        line = next(at for at, text in enumerate(file.read_text().splitlines(), 1) if "global_batch_size" in text)
+        assert (one["line"], one["actual"]) == (line, f"global_batch_size {size}")
+        assert "rcp build" in one["fix"]
+
+
+@pytest.mark.parametrize("size", ["true", "null", "-5", ".nan", "'8192'", "[8192]"])
+def test_what_is_no_batch_size_needs_no_reference_point(size: str, tmp_path: Path) -> None:
+    file = tmp_path / "hyperparameters.yaml"
+    file.write_text(f"global_batch_size: {size}\n")
+    outcome = run("rules", "keys", "flux1", "--round", "6.0", "--check", str(file))
+    assert (outcome.status, "rcp.missing" in outcome.stdout, outcome.stderr) == (1, False, "")
+
+
+def test_a_benchmark_without_a_reference_needs_no_reference_point(tmp_path: Path) -> None:
+    file = tmp_path / "hyperparameters.yaml"
+    file.write_text("global_batch_size: 1000000\n")
+    outcome = run("rules", "keys", "minigo", "--round", "1.0", "--check", str(file))
+    assert (outcome.status, "rcp.missing" in outcome.stdout) == (1, False)
+
+
+def filled(round_name: str, benchmark: str, division: str = "closed", choice: str | None = None) -> dict[str, Any]:
+    """The hyperparameters of a log that the rules accept."""
+    log = compliant_log(Combination(round_name, benchmark, division, choice))
+    return {one["key"]: one["value"] for one in log if step_of(one["key"]) == "hyperparameters"}
+
+
+END = "...\n"
+
+
+def fill(template: str, values: dict[str, Any]) -> str:
+    """A template with a value behind each key that has none, and those of commented keys that the values have."""
+    lines = []
+    for text in template.splitlines():
+        found = re.match(r"(# )?(\w+):(?:\s+(\S.*?))?\s+# ", text)
+        key = found[2] if found else None
+        if found and key in values and (found[1] or not found[3]):
+            text = f"{key}: {yaml.safe_dump(values.pop(key), default_flow_style=True).removesuffix(END).strip()}"
+        elif found and key in values and not found[1]:
+            values.pop(key)
+        lines.append(text)
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize(
+    "combination",
+    rows([one for one in combinations() if usage_and_round(one.round)[1] >= "1.0" and one.benchmark != "minigo"]),
+    ids=str,
+)
+def test_a_template_is_accepted_when_it_is_filled_and_not_before(combination: Combination, tmp_path: Path) -> None:
+    usage, round_name = usage_and_round(combination.round)
+    of = [combination.benchmark, "--usage", usage, "--round", round_name, "--division", combination.division]
+    file = tmp_path / "hyperparameters.yaml"
+    template = run("rules", "keys", *of, "--template", "-o", str(file)).stdout
+    assert file.read_text() == template
+    values = filled(*combination)
+    empty = re.findall(r"^(\w+): +# ", template, re.MULTILINE)
+    if empty:
+        before = run("rules", "keys", *of, "--check", str(file), "--format", "json")
+        assert before.status == 1
+        assert {f"key.{key}.count" for key in empty} <= {one["rule"] for one in before.document["findings"]}
+    file.write_text(f"a_key_of_ones_own: 1\n{fill(template, values)}")
+    after = run("rules", "keys", *of, "--check", str(file))
+    assert (after.status, after.stderr) == (0, ""), (file.read_text(), after.stdout)
+
+
+def test_a_template_has_the_values_of_the_rules_and_those_of_the_reference_as_comments(
+    expected_text: ExpectedText,
+) -> None:
+    outcome = run("rules", "keys", "flux1", "--round", "6.0", "--template")
+    assert (outcome.status, outcome.stderr) == (0, "")
+    expected_text("template-flux1.yaml", outcome.stdout)
+
+
+def test_a_template_is_yaml_and_shows_no_other_format(tmp_path: Path) -> None:
+    for more in (["--format", "json"], ["-o", str(tmp_path / "hp.json")], ["--check", "hp.yaml"]):
+        outcome = run("rules", "keys", "digits", "--template", *more)
+        assert (outcome.status, outcome.stdout) == (2, "")
+        assert "--template" in outcome.stderr
+    assert list(tmp_path.iterdir()) == []
