@@ -132,8 +132,8 @@ class Writer:
             raise EmitError(f"{key} takes no time_ms: {why}")
         at = whole_number("time_ms", at, _CHECKPOINT)
         if self.run_start is None or not self.run_start <= at <= now:
-            began = "has not started" if self.run_start is None else f"started at {self.run_start}"
-            raise EmitError(f"time_ms is {at}, but the run {began} and it is {now} now: give {_CHECKPOINT}")
+            run = f"the run, from {self.run_start or 'run_start, which is not logged,'} to now, {now}"
+            raise EmitError(f"time_ms is {at}, which is not in {run}: give {_CHECKPOINT}")
         return at
 
     def _log(self, key: str, value: Any, metadata: dict[str, Any], time_ms: int, kind: str) -> None:

@@ -101,7 +101,7 @@ def test_a_time_that_is_not_in_the_run_is_refused_and_the_run_can_still_be_stopp
     wrong: Any, log: Path, clock: list[int]
 ) -> None:
     with recorder(log, usage="training", round="6.1", benchmark="qwen35_397b_grpo", strict="warn") as rec:
-        with pytest.raises(EmitError, match="the run has not started"):
+        with pytest.raises(EmitError, match="run_start, which is not logged"):
             rec.evaluate(0.7, samples=4608, time_ms=clock[0])
         with rec.run() as run:
             checkpoint = clock[0]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from typing import ClassVar
 
 import msgspec
@@ -136,21 +137,12 @@ def keyed(round_: Round, division: str, benchmark: str | None) -> Keyed:
 
 def _facts(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Fact]:
     """The facts that differ."""
-    return (Fact(name, before[name], now) for name, now in after.items() if before[name] != now)
+    both = ((name, before.get(name, "none"), after.get(name, "none")) for name in dict.fromkeys((*after, *before)))
+    return (Fact(name, was, now) for name, was, now in both if was != now)
 
 
 def _benchmark_diff(old: Round, new: Round, name: str, common: dict[str, list[KeyChange]]) -> BenchmarkDiff:
     """What changes for a benchmark beyond what changes for every log."""
-    before, after = benchmark_line(old, name), benchmark_line(new, name)
-    points = [_points(round_, name) if CLOSED.name in common else {} for round_ in (old, new)]
-    counts = [
-        {"runs of an entry": str(line.runs), "runs that may be noncompliant": str(line.forgiven)}
-        | {
-            f"reference point at batch size {size:,.10g}": of.get(size, "none")
-            for size in sorted({*points[0], *points[1]})
-        }
-        for line, of in zip((before, after), points, strict=True)
-    ]
     changes = {}
     for division, known in common.items():
         said = {(change.key, change.old, change.new) for change in known}
@@ -159,32 +151,21 @@ def _benchmark_diff(old: Round, new: Round, name: str, common: dict[str, list[Ke
             for change in key_changes(keyed(old, division, name), keyed(new, division, name), division)
             if (change.key, change.old, change.new) not in said and change.key != _NAMES_BENCHMARKS
         ]
-    return BenchmarkDiff(name, (*_facts(*counts), *_target_facts(before, after, tuple(common))), merged(changes))
+    facts = _facts(*(_benchmark_facts(round_, name, common) for round_ in (old, new)))
+    return BenchmarkDiff(name, tuple(facts), merged(changes))
 
 
-def _points(round_: Round, name: str) -> dict[float, str]:
-    """The reference points of a benchmark and their limits in words, by batch size; none without a reference."""
-    try:
-        found = reference_table(round_, name)
-    except MlsubError:
-        return {}
-    words = "mean {:,.10g} {}, accepted from {:,.10g}{}".format
-    return {
-        row.batch_size: words(row.mean, found.unit, row.minimum, "" if row.kept else "; pruned") for row in found.rows
-    }
-
-
-def _target_facts(old: BenchmarkLine, new: BenchmarkLine, divisions: tuple[str, ...]) -> Iterator[Fact]:
-    """The quality targets, those of two divisions together where they are the same."""
-    found: dict[tuple[str, str], list[str]] = {}
-    for of in divisions:
-        before, after = ("; ".join(line.targets[of]) or "none" for line in (old, new))
-        found.setdefault((before, after), []).append(of)
-    for (before, after), some in found.items():
-        if before == after:
-            continue
-        name = "quality target" if len(some) == len(divisions) else f"quality target ({', '.join(some)})"
-        yield Fact(name, before, after)
+def _benchmark_facts(round_: Round, name: str, divisions: Collection[str]) -> dict[str, str]:
+    """What is said of a benchmark besides its keys: runs, targets, and reference points with their limits."""
+    needs, found = benchmark_line(round_, name), {}
+    found["runs of an entry"], found["runs that may be noncompliant"] = str(needs.runs), str(needs.forgiven)
+    found |= {f"quality target ({of})": "; ".join(needs.targets[of]) or "none" for of in divisions}
+    with suppress(MlsubError):  # No round had a reference for each benchmark.
+        table = reference_table(round_, name) if CLOSED.name in divisions else None
+        for row in table.rows if table is not None else ():
+            words = f"mean {row.mean:,.10g} {table.unit}, accepted from {row.minimum:,.10g}"
+            found[f"reference point at batch size {row.batch_size:,.10g}"] = words if row.kept else f"{words}; pruned"
+    return found
 
 
 def key_changes(before: Keyed, after: Keyed, division: str) -> list[KeyChange]:

@@ -311,7 +311,6 @@ def package_facts(round_: Round) -> dict[str, str]:
         convergence = f"points pruned by: {test.pruning}; stdev of the runs: {test.stdev}; {scaled}"
     fed = msgspec.structs.asdict(round_.summarizer).items() if round_.summarizer is not None else ()
     summarized = [f"{how}: {', '.join(of) if isinstance(of, tuple) else of}" for how, of in fed if of]
-    flags = dict.fromkeys((*round_.script_options, *round_.folder_flags))
     scaling = "SYSTEM/strong/BENCHMARK, or weak" if round_.scaling_folders else "SYSTEM/BENCHMARK"
     return {
         "records of logs": ":::MLL, the format of v0.6" if round_.log_format == "mll" else ":::MLLOG",
@@ -320,7 +319,7 @@ def package_facts(round_: Round) -> dict[str, str]:
         "convergence test": convergence,
         "seeds of Closed entries": _SEEDS[round_.seeds],
         "empty benchmark folders": "ignored" if round_.empty_folder_ignored else "rejected as entries without runs",
-        "package_checker_params": ", ".join(flags) or "not read",
+        "package_checker_params": ", ".join(sorted({*round_.script_options, *round_.folder_flags})) or "not read",
         "power measurements": "names and numbers of files checked" if round_.power_checked else "not checked",
         "required in system descriptions": ", ".join(required) if round_.descriptions_checked else "nothing",
         "status in system descriptions": statuses,
