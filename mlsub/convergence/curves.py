@@ -23,7 +23,7 @@ from mlsub.convergence.reference import (
 )
 from mlsub.convergence.statistics import between, least_accepted_mean
 from mlsub.io.errors import MlsubError
-from mlsub.rounds import Round
+from mlsub.rounds import Round, overlay_rounds
 from mlsub.rules.load import benchmark
 
 #: Parts of a curve between two reference points: enough for a smooth line over a decade.
@@ -176,7 +176,9 @@ def reference_of(round_: Round, name: str, own: str | None = None, which: Which 
     if name not in round_.benchmarks:
         raise MlsubError(f"{round_.title} has no benchmark {name[:40]}")
     mine = Path(own) if own and benchmark_in(Path(own)) == name else None
-    file = mine or reference_file(round_.usage, round_.ruleset, name)
+    # A round of the user's own may name the rules of another, whose reference points are not its own.
+    installed = round_.name not in overlay_rounds(round_.usage, round_.overlay)
+    file = mine or (reference_file(round_.usage, round_.ruleset, name) if installed else None)
     if file is None:
         raise MlsubError(f"the installed mlperf-logging has no reference points for {name} in {round_.title}")
     runs = benchmark(round_.usage, round_.name, name, round_.overlay).runs

@@ -160,9 +160,9 @@ def _benchmark_facts(round_: Round, name: str, divisions: Collection[str]) -> di
     needs, found = benchmark_line(round_, name), {}
     found["runs of an entry"], found["runs that may be noncompliant"] = str(needs.runs), str(needs.forgiven)
     found |= {f"quality target ({of})": "; ".join(needs.targets[of]) or "none" for of in divisions}
-    with suppress(MlsubError):  # No round had a reference for each benchmark.
-        table = reference_table(round_, name) if CLOSED.name in divisions else None
-        for row in table.rows if table is not None else ():
+    with suppress(MlsubError):  # Some rounds and benchmarks have no reference.
+        table = reference_table(round_, name)
+        for row in table.rows if CLOSED.name in divisions else ():
             words = f"mean {row.mean:,.10g} {table.unit}, accepted from {row.minimum:,.10g}"
             found[f"reference point at batch size {row.batch_size:,.10g}"] = words if row.kept else f"{words}; pruned"
     return found

@@ -148,7 +148,7 @@ class KeyCheck(OfBenchmark, frozen=True, kw_only=True):
 
 
 def key_check(round_: Round, division: str, name: str, file: Path) -> KeyCheck:
-    """Check a file of hyperparameters, YAML or JSON.
+    """Check a file of hyperparameters, YAML or JSON; a key without a value is missing.
 
     Raises:
         FileProblemsError: the file cannot be read.
@@ -194,11 +194,10 @@ def template_of(round_: Round, division: str, name: str) -> str:
             continue
         must = line.need == "must" and line.where in met
         stated = {size: _as_yaml(of[line.key]) for size, of in reference.items() if line.key in of}
-        values = [f"{value} at {size:g}" for size, value in stated.items()]
-        if len({*stated.values()}) == 1:
-            values = [*stated.values()][:1]
-        need = None if must else line.where or line.need.replace("may", "optional")
-        about = filter(None, (need, *line.value, values and f"reference: {', '.join(values)}"))
+        by_size = [f"{value} at {size:.10g}" for size, value in stated.items()]
+        values = by_size if len({*stated.values()}) > 1 else [*stated.values()][:1]
+        need = "" if must else line.where or line.need.replace("may", "optional")
+        about = [part for part in (need, *line.value, f"reference: {', '.join(values)}" if values else "") if part]
         value = f" {_as_yaml(fixed[line.key])}" if line.key in fixed else ""
         lines.append(f"{'' if must else '# '}{line.key}:{value}  # {'; '.join(about) or line.description}")
     return "\n".join(lines) + "\n"

@@ -217,6 +217,20 @@ def test_a_benchmark_without_a_reference_needs_no_reference_point(tmp_path: Path
     assert (outcome.status, "rcp.missing" in outcome.stdout) == (1, False)
 
 
+def test_a_round_of_ones_own_has_no_reference_point_to_need(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("next.yaml").write_text("title: Next\nrounds:\n  '7.0':\n    benchmarks: [flux1]\n")
+    Path("hp.json").write_text(json.dumps({**filled("6.0", "flux1"), "global_batch_size": 8192}))
+    outcomes = {
+        name: run("rules", "keys", "flux1", "--round", name, "--rules", "next.yaml", "--check", "hp.json").stdout
+        for name in ("6.0", "7.0")
+    }
+    assert {name: "rcp.missing" in text for name, text in outcomes.items()} == {"6.0": True, "7.0": False}
+    # Nor is it said to have those of the round before.
+    changed = run("rules", "diff", "6.1", "7.0", "--benchmark", "flux1", "--rules", "next.yaml").stdout
+    assert "reference point at batch size 512" in changed
+
+
 def filled(round_name: str, benchmark: str, division: str = "closed", choice: str | None = None) -> dict[str, Any]:
     """The hyperparameters of a log that the rules accept."""
     log = compliant_log(Combination(round_name, benchmark, division, choice))
