@@ -36,23 +36,22 @@ Fact = TypeVar("Fact", bound=Dated)
 Table = Callable[[], Mapping[str, Mapping[str, Sequence[Fact]]]]
 
 
-def fact_of(run: Run, usage: str, round_: str, table: Table[Fact]) -> Fact | None:
-    """Return what a table says of a run's benchmark in a round; None before the first fact, or for an odd round.
+def fact_of(run: Run | str, usage: str, round_: str, table: Table[Fact]) -> Fact | None:
+    """Return what a table says of a benchmark in a round; None before the first fact, or for an odd round.
 
     Args:
-        run: names its benchmark.
+        run: of the benchmark, or its name.
         usage: the first key of the table; the second one is the benchmark.
         round_: such as ``1.0``.
         table: a function of a module that gives the facts by usage and benchmark, oldest first.
     """
-    name = run.identity.get("submission_benchmark")
-    known: Callable[..., Fact | None] = fact_named
-    return known(name, usage, round_, table) if isinstance(name, str) and len(name) <= _LONGEST_NAME else None
+    name = run if isinstance(run, str) else run.identity.get("submission_benchmark")
+    known: Callable[..., Fact | None] = _fact
+    return known(table, usage, round_, name) if isinstance(name, str) and len(name) <= _LONGEST_NAME else None
 
 
 @lru_cache(maxsize=1024)
-def fact_named(name: str, usage: str, round_: str, table: Table[Fact]) -> Fact | None:
-    """Return what a table says of a benchmark in a round; see :func:`fact_of`."""
+def _fact(table: Table[Fact], usage: str, round_: str, name: str) -> Fact | None:
     at = order(round_)
     facts = table().get(usage, {}).get(name, ())
     valid = [fact for fact in facts if at is not None and (order(fact.since) or at) <= at]

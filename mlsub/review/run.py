@@ -13,17 +13,7 @@ from mlsub.io.show import plural, several, show
 from mlsub.log.event import expected_event_type
 from mlsub.log.reading import usable_number
 from mlsub.log.run import MAX_EVALUATIONS, Evaluation, Run
-from mlsub.review.cadence import (
-    Dated,
-    all_numbers,
-    audit_cadence,
-    audit_dataset,
-    batch_size,
-    fact_named,
-    fact_of,
-    grouped,
-    order,
-)
+from mlsub.review.cadence import Dated, all_numbers, audit_cadence, audit_dataset, batch_size, fact_of, grouped, order
 from mlsub.rules.catalogue import finding, reviewed
 from mlsub.systems.fields import MAX_TEXT, is_placeholder, placeholders_in
 
@@ -137,7 +127,7 @@ def _interval(run: Run, path: str) -> Iterator[Finding]:
 
 def _clock(run: Run, path: str, usage: str, round_: str) -> Iterator[Finding]:
     clock = run.timeline
-    if clock.steps and not _afterwards(run, usage, round_):
+    if clock.steps and not is_evaluated_after_run(run, usage, round_):
         yield finding(
             "run.clock-backwards",
             path,
@@ -172,20 +162,15 @@ def _orders() -> dict[str, dict[str, list[Order]]]:
     return shipped(__file__, "order.yaml", dict[str, dict[str, list[Order]]])
 
 
-def is_evaluated_after_run(benchmark: str, usage: str, round_: str) -> bool:
-    """Return whether the evaluations of a benchmark may come after the run, as order.yaml has it."""
-    return fact_named(benchmark, usage, round_, _orders) is not None
-
-
-def _afterwards(run: Run, usage: str, round_: str) -> bool:
-    """Whether the benchmark of a run may be evaluated after it."""
+def is_evaluated_after_run(run: Run | str, usage: str, round_: str) -> bool:
+    """Return whether the benchmark of a run, or of this name, is evaluated after the run, as order.yaml has it."""
     return fact_of(run, usage, round_, _orders) is not None
 
 
 def audit_lengths(run: Run, path: str, usage: str, round_: str) -> Iterator[Finding]:
     """Yield a run most of whose evaluations take no time, although there is time between them."""
     lengths, duration = run.lengths, run.duration_ms
-    if duration is None or 2 * lengths.short <= lengths.count or _afterwards(run, usage, round_):
+    if duration is None or 2 * lengths.short <= lengths.count or is_evaluated_after_run(run, usage, round_):
         return
     between = duration / lengths.count
     if between >= BETWEEN_MS:
@@ -199,7 +184,7 @@ def audit_progress(run: Run, path: str, usage: str, round_: str) -> Iterator[Fin
     """Yield evaluations whose place in training goes backwards, or is not their steps times the batch size."""
     # Evaluations made beside the training end in any order: the short ones overtake the first, which compiles.
     beside = run.lengths.beside and run.lengths.count > 0
-    if not beside and not _in_order(run.evaluations) and not _afterwards(run, usage, round_):
+    if not beside and not _in_order(run.evaluations) and not is_evaluated_after_run(run, usage, round_):
         yield from _backwards(run, path)
     yield from _progress_steps(run, path)
 
