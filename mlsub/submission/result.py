@@ -156,7 +156,7 @@ class Result(EntryResult, frozen=True, kw_only=True):
 
 
 def results_of(report: Report, logs: Iterable[LogReport] = (), overlay: str | None = None) -> tuple[Result, ...]:
-    """Return the result of each entry of a report, in the report's order.
+    """Return the result of each entry of a report that has logs, in the report's order.
 
     Args:
         report: what judging gave; one that checked nothing has no results.
@@ -167,7 +167,7 @@ def results_of(report: Report, logs: Iterable[LogReport] = (), overlay: str | No
     read: dict[str, list[LogReport]] = {}
     for log in logs:
         read.setdefault(log.path.rpartition("/")[0] or ".", []).append(log)
-    found = _findings(report)
+    found, empty = _findings(report), {folder.path for folder in report.without_logs}
     return tuple(
         Result(
             **msgspec.structs.asdict(entry),
@@ -179,6 +179,7 @@ def results_of(report: Report, logs: Iterable[LogReport] = (), overlay: str | No
             overlay=overlay,
         )
         for entry in report.entries
+        if entry.path not in empty
     )
 
 
@@ -234,7 +235,7 @@ def _names(report: Report, entry: EntryResult, facts: SystemFacts) -> dict[str, 
     return {
         "usage": usage,
         "round": round_,
-        "organisation_name": organisation(entry.organisation),
+        "organisation_name": _organisation(entry.organisation, facts.submitter),
         "benchmark_name": name,
         "benchmark_title": held.title if held else entry.benchmark,
         "task": held.task if held else None,
@@ -260,6 +261,12 @@ def _names(report: Report, entry: EntryResult, facts: SystemFacts) -> dict[str, 
         "details_url": _url(usage, round_, entry.organisation, "systems", f"{entry.system}.json") if in_tree else None,
         "code_url": _url(usage, round_, entry.organisation, "benchmarks") if in_tree else None,
     }
+
+
+def _organisation(folder: str, submitter: str | None) -> str:
+    """The organisation of a folder, or those of a joint submission that only the description names."""
+    own, stated = organisation(folder), organisation(submitter or folder)
+    return stated if own in stated.split("+") else own
 
 
 def _system_name(facts: SystemFacts) -> str | None:

@@ -177,6 +177,33 @@ def test_folders_without_logs_are_counted_by_benchmark() -> None:
     assert [result.without_logs for result in found] == [2, 0]
 
 
+def test_an_entry_without_logs_is_no_result() -> None:
+    empty = EmptyFolder(path="results/rack2/bert", organisation="ACME", system="rack2", benchmark="bert")
+    entries = [make_entry(path=f"results/{name}/bert", benchmark="bert") for name in ("rack1", "rack2")]
+    report = make_report(*entries, without_logs=(empty,))
+    assert [result.path for result in results_of(report)] == ["results/rack1/bert"]
+
+
+@pytest.mark.parametrize(
+    ("folder", "submitter", "expected"),
+    [
+        ("MangoBoost", "Supermicro_MangoBoost", "Supermicro+MangoBoost"),
+        ("NVIDIA", "NVIDIA + CoreWeave", "NVIDIA+CoreWeave"),
+        ("Supermicro_MangoBoost", "MangoBoost", "Supermicro+MangoBoost"),
+        ("NVIDIA", "Dell", "NVIDIA"),
+        ("NVIDIA", "Dell+CoreWeave", "NVIDIA"),
+        ("NVIDIA", None, "NVIDIA"),
+        ("Umbrella", "Umbrella and Dell", "Umbrella"),
+    ],
+)
+def test_a_joint_submission_in_the_folder_of_one_of_its_organisations_is_joint(
+    folder: str, submitter: str | None, expected: str
+) -> None:
+    facts = make_facts(submitter=submitter)
+    report = make_report(make_entry(organisation=folder), systems=(make_system(facts=facts),))
+    assert make_result(report).organisation_name == expected
+
+
 @pytest.mark.parametrize(
     ("usage", "organisation", "url"),
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Any
 
 from mlsub.commands.site.page import RESULTS_SCRIPT, Chart, Section, count_text, number_text
@@ -33,14 +34,11 @@ def record_chart(site: Site, benchmark: Results, shown: Results = _NONE) -> Char
     """
     by, closed = "family" if shown else "vendor", benchmark.closed
     drawn = shown or closed.best(lambda one: (one.round_key, one.vendor))
-    if len(drawn.rounds) < 2:
+    chains = (shown or closed).record_chains()
+    if len(drawn.rounds) < 2 or not chains:
         return None
-    last = {one.comparable_rounds: one.round_key for one in closed}
-    steps = [
-        {"at": site.places(chain), "step": True, "until": last[chain[0].comparable_rounds]}
-        for chain in benchmark.record_chains()
-    ]
-    chain = (shown or closed).record_chains()[-1]
+    chain = chains[-1]
+    steps = [step for records in benchmark.record_chains() for step in _record_steps(site, records, closed)]
     lines = drawn.by(lambda one: (getattr(one, by) or NO_ACCELERATOR, one.comparable_rounds))
     data = _over_rounds(site, lines, closed, by=by, more_lines=steps, small=True)
     stands = chain[0].round_key != closed.rounds[-1] and not chain[1:]
@@ -53,6 +51,16 @@ def record_chart(site: Site, benchmark: Results, shown: Results = _NONE) -> Char
         data=data,
         key=f"record-{closed[-1].benchmark_name}",
     )
+
+
+def _record_steps(site: Site, chain: Results, closed: Results) -> Iterator[dict[str, Any]]:
+    """Yield the record over rounds that may be compared as lines, which end where a round is not complete."""
+    for partial, rounds in groupby(closed.beside(chain[0]).best(lambda one: one.round_key), lambda one: one.partial):
+        if not partial:
+            bests = list(rounds)
+            records = [next(one for one in reversed(chain) if one.age <= best.age) for best in bests]
+            at = list(dict.fromkeys(site.places(records)))
+            yield {"at": at, "step": True, "from": bests[0].round_key, "until": bests[-1].round_key}
 
 
 def _headline(chain: Results) -> str:
@@ -71,13 +79,14 @@ def _best_words(what: str, result: SiteResult, among: Results = _NONE) -> str:
 def fastest_chart(site: Site, benchmark: Results) -> Chart | None:
     """Return the fastest Closed result of each accelerator family in the newest round as bars, None without results.
 
-    A mark is the fastest of the same family in the round before, where that is given and may be compared.
+    A mark is the fastest of the same family in the round before, where all of that is given and may be compared.
     """
     if not (closed := benchmark.closed):
         return None
     rounds = closed.beside(closed[-1]).rounds[-2:]
+    shown = [one for one in closed if one.round_key == rounds[-1] or not one.partial]
     best = {
-        name: Results(one for one in closed if one.round_key == name)
+        name: Results(one for one in shown if one.round_key == name)
         .best(lambda one: one.family or NO_ACCELERATOR)
         .ordered(fast)
         for name in rounds
@@ -85,7 +94,7 @@ def fastest_chart(site: Site, benchmark: Results) -> Chart | None:
     now = best.pop(rounds[-1])
     before = {one.family: one for some in best.values() for one in some}
     marks = [site.places([before[one.family]])[0] if one.family in before else None for one in now]
-    record = Results(min(some, key=fast) for some in (*best.values(), now))
+    record = Results(min(some, key=fast) for some in (*best.values(), now) if some)
     lead, given = record[-1], Results(one for one in closed if one.round_key == rounds[-1]).given
     return Chart(
         kind="bars",
@@ -141,7 +150,7 @@ def _ideal_lines(site: Site, results: Results) -> list[dict[str, Any]]:
     A line goes from the place ``at`` of the fastest result of the fewest accelerators of one kind to the ``most`` of
     them, in one round and division; a kind of one size has none. ``newest``: no later round has such a line.
     """
-    named = Results(one for one in results if one.accelerator_name)
+    named = Results(one for one in results.complete if one.accelerator_name)
     kinds = named.by(lambda one: (one.accelerator_name, one.division_name, one.round_key))
     wide = [some for some in kinds if len({one.accelerators_count for one in some}) > 1]
     last = {(some[0].accelerator_name, some[0].division_name): some for some in wide}
@@ -172,7 +181,9 @@ def _over_rounds(
 ) -> dict[str, Any]:
     """Return the data of lines of results over the rounds that ``results`` are of."""
     drawn = Results(result for line in lines for result in line)
-    joined = [{"at": site.places(line), "own": True} for line in lines if len(line) > 1]
+    # No line leads through a round of which folders have no logs.
+    parts = [list(part) for line in lines for partial, part in groupby(line, lambda one: one.partial) if not partial]
+    joined = [{"at": site.places(part), "own": True} for part in parts if len(part) > 1]
     joined = [*more.pop("more_lines", ()), *joined]
     return _data(by, drawn, site, x="round_key", rounds=results.rounds, lines=joined, **more)
 
@@ -213,4 +224,5 @@ def _round_words(results: Results) -> Iterator[tuple[str, str]]:
         words += " A ring is a result that does not meet the official checker."
     if without := len(results) - len(scored):
         words += f" {count_text(without, 'result')} without a time {'is' if without == 1 else 'are'} in the table only."
+    words += f" {results.missing} and no mark." if results.missing else ""
     yield f"{name}, {DIVISIONS[first.division_name]}", words

@@ -64,6 +64,7 @@ FIELDS = (
     _field("runs", "Runs", _COUNT),
     _field("verdict", "Verdict"),
     _field("rcp_verdict", "Convergence test"),
+    _field("without_logs", "Folders without logs", _COUNT),
 )
 #: Units of columns that have one.
 _UNITS = {"batch_size": "samples", "energy_joules": "joules"} | dict.fromkeys(

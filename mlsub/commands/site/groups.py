@@ -26,7 +26,14 @@ from mlsub.commands.site.page import (
 )
 from mlsub.commands.site.preview import preview_of, suite_of
 from mlsub.commands.site.results import DIVISIONS, Results, Site, SiteResult, fast
-from mlsub.commands.site.tables import accelerators_cell, by_benchmark, dagger_words, results_table, with_energy
+from mlsub.commands.site.tables import (
+    accelerators_cell,
+    best_minutes_cell,
+    by_benchmark,
+    dagger_words,
+    results_table,
+    with_energy,
+)
 from mlsub.divisions import CLOSED
 from mlsub.systems.fields import is_unsaid
 from mlsub.systems.names import Chip, all_chips
@@ -166,7 +173,7 @@ def _record(results: Results) -> SiteResult | None:
 
 def _record_cell(results: Results) -> Cell | None:
     record = _record(results)
-    return number_cell(record.published_minutes, href=record.href) if record else None
+    return best_minutes_cell(record) if record else None
 
 
 def _holder(results: Results) -> str | None:
@@ -184,10 +191,10 @@ def _comparable(results: Results) -> str:
 def _yearly_gain(results: Results) -> Cell | None:
     """Return how many times as fast the record becomes in a year, over the newest rounds that may be compared."""
     record = _record(results)
-    group = results.closed.beside(record) if record else results[:0]
+    group = results.closed.complete.beside(record) if record else Results()
     days = [one.publication_date for one in group if one.publication_date]
     years = (days[-1] - days[0]).days / 365.25 if days else 0.0
-    if record is None or years < _SHORTEST:
+    if record is None or record.partial or years < _SHORTEST:
         return None
     gain = min(fast(one) for one in group if one.round == group[0].round) / fast(record)
     period = f"{number_text(gain, 3)} times from {group[0].round_key} to {group[-1].round_key}, {years:.1f} years"
@@ -195,8 +202,11 @@ def _yearly_gain(results: Results) -> Cell | None:
 
 
 def _ranks_section(results: Results) -> Iterator[Section]:
-    """Yield the rank of each organisation by round, by its fastest Closed result; nothing of a single round."""
-    rounds = results.closed.rounds
+    """Yield the rank of each organisation by round, by its fastest Closed result; nothing of a single round.
+
+    Rounds of which folders have no logs are left out: their ranks are not known.
+    """
+    rounds = results.closed.complete.rounds
     ranks: dict[str, dict[str, tuple[int, SiteResult]]] = {}
     for name in rounds:
         best = Results(one for one in results.closed if one.round_key == name).best(lambda one: one.organisation_name)
@@ -208,7 +218,9 @@ def _ranks_section(results: Results) -> Iterator[Section]:
     order = sorted(ranks, key=lambda name: [ranks[name].get(one, (len(ranks) + 1,))[0] for one in reversed(rounds)])
     rows: list[list[Cell | str]] = [[name, *_rank_cells([ranks[name].get(one) for one in rounds])] for name in order]
     table = plain_table("Rank by round, and places won or lost since its round before", ("organisation", *rounds), rows)
-    yield Section(key="ranks", title="Rank by round", words=(_RANKS,), tables=(table,))
+    partial = [name for name in results.closed.rounds if name not in rounds]
+    left = (f"Without {', '.join(partial)}, of which folders have no logs.",) if partial else ()
+    yield Section(key="ranks", title="Rank by round", words=(_RANKS, *left), tables=(table,))
 
 
 def _rank_cells(ranks: Sequence[tuple[int, SiteResult] | None]) -> Iterator[Cell]:
@@ -298,13 +310,13 @@ def _said_cell(results: Results, field: str) -> Cell:
 
 BENCHMARKS = Kind(
     title="Benchmarks",
-    words="The record is the shortest published time of a Closed result in the newest comparable rounds.",
+    words="The fastest is the shortest published time of a Closed result in the newest comparable rounds.",
     href=lambda one: one.benchmark_href,
     name=lambda some: some[-1].benchmark_title,
     columns=(
         Column("task", lambda some: some[-1].task),
-        Column("record in minutes", _record_cell),
-        Column("held by", _holder),
+        Column("fastest in minutes", _record_cell),
+        Column("by", _holder),
     ),
     more=(Column("rounds that may be compared", _comparable), Column("gain a year", _yearly_gain)),
     without=("benchmark",),

@@ -98,7 +98,7 @@ def _records(site: Site) -> Iterator[Section]:
     for place, ((title, words), charts) in enumerate(groups.items()):
         once = () if words in said else (words,)
         said.add(words)
-        yield Section(key=f"records-{place}", title=title, words=once, charts=tuple(charts), small=True)
+        yield Section(key=f"newest-{place}", title=title, words=once, charts=tuple(charts), small=True)
 
 
 def _fastest(site: Site) -> Iterator[Section]:
@@ -172,14 +172,15 @@ def _division(site: Site, one: SiteRound, division: str) -> Section:
 
 
 def news(site: Site) -> tuple[str, ...]:
-    """Return three sentences about the newest round; none where no round has results."""
+    """Return up to three sentences about the newest round; none where no round has results."""
     rounds = [one for one in site.rounds if one.results]
     if not rounds:
         return ()
     latest = ([one for one in rounds if one.rules.usage in USAGES] or rounds)[-1]
     benchmarks = [some for some in site.benchmarks if some[-1].usage == latest.rules.usage]
     before = Results(result for one in rounds[: rounds.index(latest)] for result in one.results)
-    return _size(latest, len(site.rounds)), _fallen(latest, benchmarks), _firsts(latest, before, benchmarks)
+    said = (_size(latest, len(site.rounds)), _fallen(latest, benchmarks), _firsts(latest, before, benchmarks))
+    return tuple(filter(None, said))
 
 
 def _size(latest: SiteRound, rounds: int) -> str:
@@ -197,19 +198,24 @@ def _size(latest: SiteRound, rounds: int) -> str:
 
 
 def records_beaten(round_key: str, benchmarks: Iterable[Results]) -> list[tuple[SiteResult, SiteResult, Results]]:
-    """Return the records that fell in a round, the greatest gain first: old, new, and what both are records of."""
-    pairs = [(*pair, some) for some in benchmarks for chain in some.record_chains() for pair in pairwise(chain)]
+    """Return the records that fell in a round, the greatest gain first: old, new, and what both are records of.
+
+    Records of rounds of which folders have no logs are left out: what fell there, and by how much, is not known.
+    """
+    chains = [(some, chain) for some in benchmarks for chain in some.record_chains()]
+    pairs = [(*pair, some) for some, chain in chains for pair in pairwise(chain) if not any(o.partial for o in pair)]
     fallen = [(old, new, some.closed.beside(new)) for old, new, some in pairs if new.round_key == round_key]
     return sorted(fallen, key=lambda one: fast(one[0]) / fast(one[1]), reverse=True)
 
 
-def _fallen(latest: SiteRound, benchmarks: Sequence[Results]) -> str:
+def _fallen(latest: SiteRound, benchmarks: Sequence[Results]) -> str | None:
+    """Return which records fell; None where no benchmark has Closed results of an earlier round to compare with."""
     round_key = latest.results[0].round_key
     # Benchmarks that have Closed times in this round and in one before it that may be compared with it.
-    groups = [[one.round_key for one in group] for some in benchmarks for group in some.closed.comparable()]
+    groups = [[one.round_key for one in group] for some in benchmarks for group in some.closed.complete.comparable()]
     count = sum(round_key in names and names[0] != round_key for names in groups)
     if not count:
-        return "None of its benchmarks has Closed results of an earlier round to compare with, so no record could fall."
+        return None
     comparable = f"{'benchmark' if count == 1 else 'benchmarks'} with comparable results of earlier rounds"
     fallen = records_beaten(round_key, benchmarks)
     if not fallen:
@@ -224,11 +230,13 @@ def _fallen(latest: SiteRound, benchmarks: Sequence[Results]) -> str:
     return f"{verb} on {f'{len(fallen)} of ' if count > 1 else ''}its {count} {comparable}: {named}{more}."
 
 
-def _firsts(latest: SiteRound, before: Results, benchmarks: Sequence[Results]) -> str:
+def _firsts(latest: SiteRound, before: Results, benchmarks: Sequence[Results]) -> str | None:
+    """Return what is new in a round, or in the only one who leads; None where all its benchmarks are partial."""
     if not before:
-        leaders = Counter(min(best, key=fast).organisation_name for some in benchmarks if (best := some.closed))
+        closed = [some.closed.complete for some in benchmarks]
+        leaders = Counter(min(some, key=fast).organisation_name for some in closed if some)
         if not leaders:
-            return "It has no Closed result with a time."
+            return None if any(some.closed for some in benchmarks) else "It has no Closed result with a time."
         [(leader, count)] = leaders.most_common(1)
         return f"{leader} is the fastest on {count} of {count_text(leaders.total(), 'benchmark')}."
     titles = _new(latest, before, lambda one: one.benchmark_title)

@@ -112,12 +112,16 @@ class Section(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Bar(msgspec.Struct, frozen=True):
-    """A bar of a picture: whose it is, in few words and in more, its minutes, and its colour in the style sheet."""
+    """A bar of a picture: whose it is, in few words and in more, its minutes, and its colour in the style sheet.
+
+    ``hollow`` where folders of its benchmark and round have no logs.
+    """
 
     label: str
     note: str
     minutes: float
     colour: str
+    hollow: bool = False
 
 
 class Picture(msgspec.Struct, frozen=True):

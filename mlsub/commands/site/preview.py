@@ -55,7 +55,8 @@ def preview_of(name: str, kind: str, results: Results) -> Preview:
         titles = first_few(dict.fromkeys(one.benchmark_title for one in results), 4)
         return Preview(title, f"{about}: {titles}. {_UNVERIFIED}")
     if best := results.closed.best(lambda one: one.round_key)[-1:]:
-        about += f". The fastest Closed result of {best[0].round_key}: {best[0].in_minutes}, {best[0].holder}"
+        given = " given" if best[0].partial else ""
+        about += f". The fastest Closed result{given} of {best[0].round_key}: {best[0].in_minutes}, {best[0].holder}"
     return Preview(title, f"{about}. {_UNVERIFIED}", _benchmark_picture(name, results))
 
 
@@ -85,7 +86,8 @@ def result_preview(title: str, score: str, note: str) -> Preview:
 
 
 def _bar(result: SiteResult, label: str, note: str) -> Bar:
-    return Bar(label, note, result.train_minutes or 0.0, look_of(result.family or NO_ACCELERATOR)[1])
+    colour = look_of(result.family or NO_ACCELERATOR)[1]
+    return Bar(label, note, result.train_minutes or 0.0, colour, hollow=result.partial)
 
 
 def _chips(result: SiteResult) -> str:
@@ -114,7 +116,8 @@ def draw_png(picture: Picture) -> bytes:
         _write(pen, _MARGIN, top - 8, bar.label, 26, _LEFT - _MARGIN - 20)
         _write(pen, _MARGIN, top + 24, bar.note, 20, _LEFT - _MARGIN - 20, "soft")
         end = _LEFT + max(4, round((_RIGHT - _LEFT) * bar.minutes / longest))
-        pen.rectangle((_LEFT, top, end, top + 40), fill=_colour(bar.colour))
+        fill = _colour("paper" if bar.hollow else bar.colour)
+        pen.rectangle((_LEFT, top, end, top + 40), fill=fill, outline=_colour(bar.colour), width=3)
         _write(pen, end + 14, top + 5, f"{number_text(bar.minutes, 3)} min", 26, WIDTH - end - 30)
     _write(pen, _MARGIN, HEIGHT - 44, _UNVERIFIED, 20, WIDTH - 2 * _MARGIN, "soft")
     found = io.BytesIO()

@@ -79,6 +79,11 @@ class SiteResult(Result, frozen=True, kw_only=True):
         return None if self.scaling_type == "weak" else self.score_minutes
 
     @property
+    def partial(self) -> bool:
+        """Whether folders of its benchmark and round have no logs, so that the best of them all is not known."""
+        return self.without_logs > 0
+
+    @property
     def accelerator(self) -> str | None:
         """The accelerator by its name, or as the description has it where no table of names does."""
         return self.accelerator_name or self.accelerator_model_name
@@ -119,6 +124,11 @@ class Results(tuple[SiteResult, ...]):
         """The Closed ones that have a time to train."""
         return Results(one for one in self.timed if one.division_name == CLOSED.name)
 
+    @cached_property
+    def complete(self) -> Results:
+        """Those of benchmarks and rounds whose folders all have logs."""
+        return Results(one for one in self if not one.partial)
+
     @property
     def rounds(self) -> list[str]:
         """The rounds that they are of, in their order."""
@@ -127,9 +137,13 @@ class Results(tuple[SiteResult, ...]):
     @property
     def given(self) -> str:
         """How many they are, and how many folders of their benchmarks and rounds have no logs."""
+        return "; ".join(filter(None, (f"of {count_text(len(self), 'result')} given", self.missing)))
+
+    @property
+    def missing(self) -> str:
+        """How many folders of their benchmarks and rounds have no logs; empty where all have."""
         missing = sum({(one.round_key, one.benchmark): one.without_logs for one in self}.values())
-        folders = f"; {count_text(missing, 'folder')} {'has' if missing == 1 else 'have'} no logs" if missing else ""
-        return f"of {count_text(len(self), 'result')} given{folders}"
+        return f"{count_text(missing, 'folder')} {'has' if missing == 1 else 'have'} no logs" if missing else ""
 
     def beside(self, result: SiteResult) -> Results:
         """Return those of rounds that may be compared with that of a result."""
@@ -160,16 +174,17 @@ class Results(tuple[SiteResult, ...]):
     def record_chains(self) -> list[Results]:
         """Return the records of a benchmark, oldest first, of each group of rounds that may be compared.
 
-        A record is the fastest Closed result of its round, and faster than all before it.
+        A record is the fastest Closed result of its round, and faster than all before it. The first one is of a round
+        whose folders all have logs: of others the fastest is not known.
         """
         chains = []
         for group in self.closed.comparable():
             chain: list[SiteResult] = []
             for fastest in group.best(lambda one: one.round_key):
-                if not chain or fast(fastest) < fast(chain[-1]):
+                if fast(fastest) < fast(chain[-1]) if chain else not fastest.partial:
                     chain.append(fastest)
             chains.append(Results(chain))
-        return chains
+        return [chain for chain in chains if chain]
 
 
 class SiteRound(msgspec.Struct, frozen=True, kw_only=True):

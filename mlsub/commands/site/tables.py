@@ -160,8 +160,8 @@ def results_table(caption: str, results: Results, *names: str, most: int = MAX_R
 
 _ROUNDS: tuple[Column[SiteRound], ...] = (
     Column("round", lambda one: Cell(one.rules.title, href=one.href)),
-    Column("organisations", lambda one: len({result.organisation for result in one.results})),
-    Column("systems", lambda one: len({(it.organisation, it.system) for it in one.results})),
+    Column("organisations", lambda one: len({result.organisation_name for result in one.results})),
+    Column("systems", lambda one: len({result.system_name for result in one.results})),
     Column("closed", lambda one: _in_division(one, CLOSED.name)),
     Column("open", lambda one: _in_division(one, OPEN.name)),
     Column("runs", lambda one: sum(result.runs for result in one.results)),
@@ -171,7 +171,7 @@ _ROUNDS: tuple[Column[SiteRound], ...] = (
 
 def rounds_table(rounds: Sequence[SiteRound]) -> Table:
     """Return one row a round: how much of what there is."""
-    return build_table("Rounds", rounds, _ROUNDS)
+    return build_table("Rounds; systems are counted by the names in their descriptions", rounds, _ROUNDS)
 
 
 def _accepted_cell(one: SiteRound) -> Cell:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from mlsub.commands.site.results import Site, SiteResult, SiteRound, build_rounds
 from mlsub.findings import Verdict
-from mlsub.submission.report import Report
+from mlsub.submission.report import EmptyFolder, Report
 from mlsub.workspace import Checked, Settings, check_with_logs
 from tools.support.make_tree import Tree, make_tree
 
@@ -104,16 +104,21 @@ def _any() -> Report:
         return one_round(make_tree(Path(above))).report
 
 
-def rounds_of(cases: dict[str, Iterable[Words]]) -> list[SiteRound]:
-    """Rounds by their names, each with the words of its results."""
+def rounds_of(cases: dict[str, Iterable[Words]], partial: Iterable[str] = ()) -> list[SiteRound]:
+    """Rounds by their names, each with the words of its results; those of ``partial`` have a folder without logs each."""
     numbers = count()
     checked = []
-    for name, words in cases.items():
-        usage = "hpc" if str(name).startswith("hpc ") else "training"
+    for round_name, words in cases.items():
+        usage = "hpc" if str(round_name).startswith("hpc ") else "training"
         made = [_made(next(numbers), one) for one in words]
         report = replace(
-            _any(), usage=usage, round=str(name).removeprefix("hpc "), findings=(),
+            _any(), usage=usage, round=str(round_name).removeprefix("hpc "), findings=(),
             entries=tuple(entry for entry, _ in made), systems=tuple(system for _, system in made),
+            without_logs=tuple(
+                EmptyFolder(path=f"results/absent/{name}", organisation="ACME", system="absent", benchmark=name)
+                for name in {entry.benchmark for entry, _ in made}
+                if str(round_name) in partial
+            ),
         )  # fmt: skip
         checked.append(Checked((report,)))
     return build_rounds(checked, None)
@@ -141,9 +146,9 @@ def result(round_name: str, words: Words) -> SiteResult:
     return one.results[0]
 
 
-def made_of(cases: dict[str, Iterable[Words]]) -> Site:
+def made_of(cases: dict[str, Iterable[Words]], partial: Iterable[str] = ()) -> Site:
     """All of a site."""
-    return Site(rounds_of(cases))
+    return Site(rounds_of(cases, partial))
 
 
 def rejected(of: SiteResult) -> SiteResult:

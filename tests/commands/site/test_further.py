@@ -94,7 +94,7 @@ def test_the_home_draws_the_fastest_of_each_vendor_in_each_round(pages: dict[str
     assert chart.about == "Record: 1 minute (v4.0, ACME, 64 × H100), of 5 results given."
     sections = {section.key: section.title for section in pages["index.html"].sections}
     titles = ("Records: MLPerf Training v5.0", "Rounds", "Fastest Closed results")
-    assert sections == dict(zip(("records-0", "rounds", "fastest"), titles, strict=True))
+    assert sections == dict(zip(("newest-0", "rounds", "fastest"), titles, strict=True))
     counts = [row[-1] for row in cells(pages["index.html"], "rounds")]
     assert counts == [f"{number} of {number} meet the official checker" for number in (2, 5, 1)]
     assert len(pages["index.html"].lead) == 3
@@ -112,8 +112,8 @@ def test_a_benchmark_has_all_its_results_as_data_and_the_fastest_as_a_table(page
     assert [line["at"] for line in chip_minutes.data["lines"]] == [[1, 6]]
     assert [row[4] for row in cells(page, "explore")] == ["64", "40", "48", "–", "640", "2,000", "4"]
     assert dict(page.facts)["Rounds that may be compared"].text == "v0.7; v4.0 to v5.0"
-    assert dict(page.facts)["Record in minutes"].text == "1"
-    assert dict(page.facts)["Held by"].text == "ACME, 64 × H100, v4.0, of 5 results given"
+    assert dict(page.facts)["Fastest in minutes"].text == "1"
+    assert dict(page.facts)["By"].text == "ACME, 64 × H100, v4.0, of 5 results given"
     assert cells(page, "ranks") == [["ACME", "1", "1", "1"], ["ZETA", "", "2", ""]]
 
 

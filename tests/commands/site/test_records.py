@@ -11,10 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from mlsub.commands.site.charts import chip_minutes_chart, scaling_chart
-from mlsub.commands.site.home import news, records_beaten
+from mlsub.commands.site.charts import chip_minutes_chart, fastest_chart, record_chart, scaling_chart
+from mlsub.commands.site.dataset import FIELDS, results_script
+from mlsub.commands.site.groups import group_pages
+from mlsub.commands.site.home import home_page, news, records_beaten
+from mlsub.commands.site.page import Chart
 from mlsub.commands.site.results import Site, fast
-from tests.commands.site.sites import made_of, rejected, result, rounds_of
+from mlsub.commands.site.tables import rounds_table
+from tests.commands.site.sites import made_of, rejected, result, result_rows, rounds_of
 
 H100 = "NVIDIA H100 80GB"
 
@@ -189,3 +193,100 @@ def test_names_from_outside_are_shortened_text() -> None:
     hostile = "<script>alert(1)</script>\x00\n" + "x" * 500
     words = news(made_of({"5.0": [["bert", hostile, "N/A", 0, 3.0]]}))
     assert all(len(sentence) < 300 and "\x00" not in sentence and "\n" not in sentence for sentence in words)
+
+
+# ---- Rounds of which folders have no logs
+
+
+def lines_of(site: Site, chart: Chart) -> list[list[str]]:
+    return [[site.results[at].round_key for at in line["at"]] for line in chart.data["lines"]]
+
+
+@pytest.fixture
+def partial() -> Site:
+    """BERT of three rounds; what is given of the second is slow, and says nothing of that round."""
+    cases = {
+        "1.0": [["bert", "ACME", "NVIDIA A100", 8, 3.0], ["bert", "ZETA", "NVIDIA A100", 8, 4.0]],
+        "1.1": [["bert", "ACME", "NVIDIA A100", 8, 50.0]],
+        "2.0": [["bert", "ACME", "NVIDIA A100", 8, 2.0], ["bert", "ZETA", "NVIDIA A100", 8, 1.0]],
+    }
+    return made_of(cases, partial=["1.1"])
+
+
+def test_no_line_leads_through_a_round_of_which_folders_have_no_logs(partial: Site) -> None:
+    (results,) = partial.benchmarks
+    record = record_chart(partial, results)
+    assert record is not None
+    assert [(line["from"], line["until"]) for line in record.data["lines"] if line.get("step")] == [
+        ("v1.0", "v1.0"),
+        ("v2.0", "v2.0"),
+    ]
+    assert [line for line in record.data["lines"] if line.get("own")] == []
+    assert record.title == "BERT: 3 times as fast as in v1.0"
+    chips = chip_minutes_chart(partial, results)
+    assert chips is not None
+    assert lines_of(partial, chips) == []
+    assert {place for chart in (record, chips) for place in chart.data["at"]} & set(partial.places(results[2:3]))
+
+
+def test_no_rank_gain_or_record_rests_on_a_round_of_which_folders_have_no_logs(partial: Site) -> None:
+    (page,) = (page for page in group_pages(partial) if page.path == "benchmarks/bert.html")
+    ranks = next(section for section in page.sections if section.key == "ranks")
+    (table,) = ranks.tables
+    assert [[cell.text for cell in row] for row in table.rows] == [["ZETA", "2", "1 ▲1"], ["ACME", "1", "2 ▼1"]]
+    assert ranks.words[1:] == ("Without v1.1, of which folders have no logs.",)
+    fallen = news(partial)[1]
+    assert fallen == (
+        "A record fell on its 1 benchmark with comparable results of earlier rounds: BERT from 3 to 1 minute, 3 times as "
+        "fast (ZETA, 8 × A100, of 5 results given; 1 folder has no logs)."
+    )
+
+
+@pytest.mark.parametrize(
+    ("minutes", "partial", "expected"),
+    [
+        ([3.0, 2.0, 1.0], ["1.0"], ["1.1", "2.0"]),
+        ([3.0, 2.0, 1.0], ["1.1"], ["1.0", "1.1", "2.0"]),
+        ([3.0, 9.0, 1.0], ["1.1"], ["1.0", "2.0"]),
+        ([3.0, 2.0, 1.0], ["1.0", "1.1", "2.0"], []),
+    ],
+)
+def test_a_round_of_which_folders_have_no_logs_begins_no_records(
+    minutes: list[float], partial: list[str], expected: list[str]
+) -> None:
+    cases = {name: [["bert", "ACME", H100, 8, one]] for name, one in zip(["1.0", "1.1", "2.0"], minutes, strict=True)}
+    site = made_of(cases, partial)
+    (results,) = site.benchmarks
+    assert [[record.round for record in chain] for chain in results.record_chains()] == ([expected] if expected else [])
+    both = [(old.round, new.round) for old, new, _ in records_beaten("v2.0", site.benchmarks)]
+    assert both == ([("1.0", "2.0")] if minutes[1] == 9.0 else [("1.1", "2.0")] if partial == ["1.0"] else [])
+    assert (record_chart(site, results) is None) == (not expected)
+
+
+def test_a_bar_of_a_round_of_which_folders_have_no_logs_is_hollow_and_has_no_mark_before() -> None:
+    rows = [["bert", "ACME", "NVIDIA A100", 8, 3.0]]
+    for partial, before in ((["1.0"], None), (["1.1"], 0)):
+        site = made_of({"1.0": rows, "1.1": rows}, partial)
+        chart = fastest_chart(site, site.benchmarks[0])
+        assert chart is not None
+        assert chart.data["before"] == [before]
+        picture = next(page for page in group_pages(site) if page.path == "benchmarks/bert.html").preview.picture
+        assert picture is not None
+        assert [bar.hollow for bar in picture.bars] == [partial == ["1.1"]]
+    row = dict(zip((field.name for field in FIELDS), result_rows(results_script(site.results))[1], strict=True))
+    assert row["without_logs"] == 1, "by which scripts draw a mark hollow"
+
+
+def test_systems_are_counted_by_the_names_in_their_descriptions() -> None:
+    same = ["bert", "ACME", H100, 8, 3.0]
+    (one,) = rounds_of({"5.0": [same, same, ["bert", "ZETA", H100, 8, 4.0], ["bert", "ZETA", H100, 16, 2.0]]})
+    table = rounds_table([one])
+    assert list(table.heads[1:3]) == ["organisations", "systems"]
+    assert [cell.text for cell in table.rows[0]][1:3] == ["2", "2"]
+    assert table.caption == "Rounds; systems are counted by the names in their descriptions"
+
+
+def test_a_site_of_one_round_says_nothing_of_records() -> None:
+    site = made_of({"5.0": [["bert", "NVIDIA", "NVIDIA H100", 64, 1.5], ["resnet", "Dell", "NVIDIA H100", 8, 6.0]]})
+    pages = [home_page(site, None), *group_pages(site)]
+    assert [page.path for page in pages if "record" in repr(page).lower()] == []

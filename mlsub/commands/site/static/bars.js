@@ -1,7 +1,7 @@
 "use strict";
 // The kind "bars": the fastest result of each family of accelerators in a round, with a mark across a bar for that of the round before.
 (() => {
-  const { kinds, plot, number, short, colour, wrap, results } = window.mlsub;
+  const { kinds, plot, number, short, colour, wrap, results, isPartial, partialKey, partialWords } = window.mlsub;
   const [LINE, BAR] = [14, 12];
 
   const chips = (one) => (one.accelerators_count ? `${number(one.accelerators_count)} × ${one.accelerator_name ?? "accelerators"}` : "no accelerators");
@@ -23,6 +23,7 @@
     const value = (row) => `${short(row.x)} min${row.before ? `, ${row.before.round_key}: ${short(row.before[data.y])}` : ""}`;
     const title = (row) => [
       row.family, row.system_name, row.organisation_name, chips(row), `${short(row.x)} minutes in ${row.round_key}`,
+      ...partialWords(row),
       ...(row.before ? [`${short(row.before[data.y])} minutes in ${row.before.round_key}: ${chips(row.before)}, ${row.before.organisation_name}`] : []),
     ].join("\n");
     const most = d3.max(rows, (row) => Math.max(row.x, row.before?.[data.y] ?? 0));
@@ -33,13 +34,13 @@
       x: { domain: [0, most], label: "minutes to train", labelAnchor: "center", labelArrow: "none", ticks: 3, grid: true },
       y: { domain: [0, top], range: [0, top], axis: null },
       marks: [
-        Plot.rect(rows, { x1: 0, x2: "x", y1: (row) => row.y - BAR / 2, y2: (row) => row.y + BAR / 2, fill: "fill" }),
+        Plot.rect(rows, { x1: 0, x2: "x", y1: (row) => row.y - BAR / 2, y2: (row) => row.y + BAR / 2, fill: (row) => (isPartial(row) ? "var(--paper)" : row.fill), stroke: "fill" }),
         Plot.link(behind, { x1: (row) => row.before[data.y], x2: (row) => row.before[data.y], y1: (row) => row.y - BAR / 2 - 2, y2: (row) => row.y + BAR / 2 + 2, stroke: "var(--text)", strokeWidth: 2.5 }),
         Plot.text(rows, { x: 0, y: "top", text: (row) => row.lines.join("\n"), textAnchor: "start", lineAnchor: "top", lineHeight: LINE / 12, fill: "var(--text)", stroke: "var(--paper)", strokeWidth: 3 }),
         Plot.text(rows, { x: end, y: "y", text: value, textAnchor: "start", dx: 5, fill: "var(--soft)" }),
         Plot.tip(rows, Plot.pointerY({ x: "x", y: "y", title })),
       ],
     });
-    return { svg, stops: rows, title };
+    return { svg, legend: partialKey(rows), stops: rows, title };
   };
 })();

@@ -233,7 +233,12 @@
     return results;
   };
 
-  const data = { read, address, root: document.documentElement.dataset.root, results: allResults };
+  // A result is partial, and its mark hollow, where folders of its benchmark and round have no logs: the best is not known.
+  const isPartial = (result) => result.without_logs > 0;
+  const partialWords = (result) => (isPartial(result) ? [`folders of this benchmark and round without logs: ${number(result.without_logs)}`] : []);
+  const partialKey = (some) => (some.some(isPartial) ? [{ name: "folders of the round have no logs", fill: "var(--text)", shape: "hollow" }] : []);
+
+  const data = { read, address, root: document.documentElement.dataset.root, results: allResults, isPartial, partialWords, partialKey };
   window.mlsub = { kinds: {}, parts: {}, plot, number, short, colour, round, ticks, redraw, textWidth, wrap, ...data };
   document.addEventListener("DOMContentLoaded", () => {
     document.querySelectorAll("figure.chart[data-kind]").forEach((figure) => begin(figure));

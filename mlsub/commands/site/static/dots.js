@@ -2,7 +2,7 @@
 // The kind "dots": results as marks over two axes, in the colours of what made them, and lines through some of them.
 // The page names the results by their places in the data of the site, so that each of them is there once.
 (() => {
-  const { kinds, plot, number, short, colour, textWidth, wrap } = window.mlsub;
+  const { kinds, plot, number, short, colour, textWidth, wrap, isPartial, partialKey, partialWords } = window.mlsub;
   const LINE = 13;
 
   const TITLES = { published_minutes: "minutes to train", chip_minutes: "chip-minutes", accelerators_count: "accelerators" };
@@ -13,7 +13,7 @@
     const energy = result.energy_joules === null ? "" : `, ${short(result.energy_joules / 1e6)} MJ`;
     return [
       result.system_name, result.organisation_name, chips,
-      `${figure}${short(result.published_minutes)} minutes${energy}`, `${result.round_key}, ${result.division_name}`,
+      `${figure}${short(result.published_minutes)} minutes${energy}`, `${result.round_key}, ${result.division_name}`, ...partialWords(result),
     ].join("\n");
   };
 
@@ -61,9 +61,10 @@
     return { ...result, x: result[data.x], y: result[data.y], tone: colour(tone), symbol };
   };
 
-  // A record stands until the last round that could have beaten it.
+  // A record stands from a round until the last one that could have beaten it.
   const stepped = (line, data, point) => {
     const points = line.at.map(point);
+    if (line.from) points[0] = { ...points[0], x: line.from };
     if (line.until) points.push({ ...points.at(-1), x: line.until });
     return Plot.line(points, {
       x: "x", y: "y", curve: line.step ? "step-after" : "linear", stroke: line.own ? points[0].tone : "var(--soft)",
@@ -113,6 +114,7 @@
     const point = pointOf(data, window.mlsub.results());
     const points = data.at.map(point).filter(drawable(data));
     if (!points.length) return null;
+    const [partial, whole] = [points.filter(isPartial), points.filter((d) => !isPartial(d))];
     const lines = data.lines ?? [];
     const [ideals, reach] = [data.ideal, data.reach].map((some) => (some ?? []).map((line) => idealOf(line, point)));
     const others = (data.frame ?? []).map(point).filter(drawable(data));
@@ -144,7 +146,8 @@
         Plot.dot(others, { x: "x", y: "y", fill: "var(--line)", r: radius - 1.5, render: called("others") }),
         ...lines.map((line) => stepped(line, data, point)),
         ...ideals.map(ideal),
-        Plot.dot(points, { x: "x", y: "y", fill: "tone", stroke: "var(--paper)", strokeWidth: 0.7, symbol: "symbol", r: radius, fillOpacity: 0.85 }),
+        Plot.dot(whole, { x: "x", y: "y", fill: "tone", stroke: "var(--paper)", strokeWidth: 0.7, symbol: "symbol", r: radius, fillOpacity: 0.85 }),
+        Plot.dot(partial, { x: "x", y: "y", fill: "var(--paper)", stroke: "tone", strokeWidth: 1.5, symbol: "symbol", r: radius, render: called("partial") }),
         ...(labels ?? []).map((one) => Plot.text([one.lines.join("\n")], {
           frameAnchor: "top-left", textAnchor: "start", lineAnchor: "top", dx: one.left - marginLeft, dy: one.at - marginTop, fontSize: 11, lineHeight: LINE / 11,
           fill: "var(--text)", stroke: "var(--paper)", strokeWidth: 3,
@@ -153,6 +156,7 @@
       ],
     });
     const legend = labels || (data.small && data.keys.length === 1) ? [] : data.keys.filter(([name]) => points.some((d) => (d[data.by] ?? data.none) === name));
-    return { svg, legend: legend.map(([name, tone, symbol]) => ({ name, fill: colour(tone), shape: symbol })), stops: points, title: about };
+    const names = legend.map(([name, tone, symbol]) => ({ name, fill: colour(tone), shape: symbol }));
+    return { svg, legend: [...names, ...partialKey(points)], stops: points, title: about };
   };
 })();

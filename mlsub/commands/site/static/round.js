@@ -4,14 +4,28 @@
 (() => {
   const { kinds, plot, number, short, colour, textWidth, wrap, results, redraw, address } = window.mlsub;
   const LINE = 15;
-  // How many of the fastest are shown at first.
-  const FIRST = 20;
+  // Of more results than this, the fastest of each number of accelerators are shown at first, and the fastest of each family.
+  const [MOST, FIRST] = [20, 3];
 
   const ofRound = (data) => results().filter((one) => one.round_key === data.round);
   const chosen = (data) => data.at.map((place) => results()[place]).filter((one) => one.published_minutes > 0);
 
   // The colour and the shape of a family.
   const familiesOf = (data) => new Map(data.keys.map(([name, tone, shape]) => [name, { name, fill: colour(tone), shape }]));
+
+  // The results that are shown at first, of all in the order of their minutes.
+  const firstOf = (all) => {
+    if (all.length <= MOST) return all;
+    const seen = new Map();
+    const isFirst = (key, most) => {
+      seen.set(key, (seen.get(key) ?? 0) + 1);
+      return seen.get(key) <= most;
+    };
+    return all.filter((one) => {
+      const size = one.accelerators_count ?? 0;
+      return [isFirst(`${size}`, FIRST), isFirst(`${size} ${one.family}`, 1)].some(Boolean);
+    });
+  };
 
   // Rows from the top: a heading a number of accelerators, and its results, the fastest first.
   const rowsOf = (some, families, none) => {
@@ -67,10 +81,10 @@
   // A button for all of many. The address has the charts that show all: #all=ID.
   const isWhole = (figure) => address().getAll("all").includes(figure.id);
   const moreOf = (figure, count) => {
-    if (count <= FIRST || figure.querySelector(".more")) return;
+    if (count <= MOST || figure.querySelector(".more")) return;
     const more = Object.assign(document.createElement("button"), { type: "button", className: "more" });
     const say = () => {
-      more.textContent = isWhole(figure) ? `Show the ${FIRST} fastest` : `Show all ${number(count)}`;
+      more.textContent = isWhole(figure) ? "Show the fastest of each size" : `Show all ${number(count)}`;
       more.setAttribute("aria-expanded", isWhole(figure));
     };
     more.addEventListener("click", () => {
@@ -90,7 +104,11 @@
     const all = chosen(data).sort((a, b) => a.published_minutes - b.published_minutes);
     if (!all.length) return null;
     moreOf(figure, all.length);
-    const rows = rowsOf(isWhole(figure) ? all : all.slice(0, FIRST), familiesOf(data), data.none);
+    const shown = isWhole(figure) ? all : firstOf(all);
+    const caption = figure.querySelector("figcaption");
+    figure.dataset.title ??= caption.textContent;
+    caption.textContent = figure.dataset.title + (shown === all ? "" : `: the fastest of each size, ${number(shown.length)} of ${number(all.length)} results`);
+    const rows = rowsOf(shown, familiesOf(data), data.none);
     const { height, left } = layOut(rows, size, widestOf(ofRound(data)));
     const of = rows.filter((row) => !row.head).map((row) => ({ ...row, x: row.published_minutes }));
     const fill = (d) => d.of.fill;
