@@ -181,25 +181,30 @@ def test_a_round_shows_all_results_with_their_whole_names(browser: Any, rounds: 
         opened.screenshot(f"round-{width}-{scheme}/{ROUND}")
 
 
-def test_a_round_of_many_shows_the_twenty_fastest_at_first(browser: Any, tmp_path: Path) -> None:
+def test_a_round_of_many_shows_the_fastest_of_each_size_and_family_at_first(browser: Any, tmp_path: Path) -> None:
     tree = make_tree(tmp_path)
-    for number in range(24):
-        tree.add_system(f"rack{number + 2}")
-        tree.add_entry("resnet", f"rack{number + 2}")
-        tree.edit(partial(Log.last, minutes=20.0 + number), *range(5), system=f"rack{number + 2}")
+    changes = {number: {} for number in range(2, 26)}
+    changes |= {26: {"accelerator_model_name": "AMD MI250X"}, 27: {"number_of_nodes": 64}}
+    for number, change in changes.items():
+        tree.add_system(f"rack{number}", **change)
+        tree.add_entry("resnet", f"rack{number}")
+        tree.edit(partial(Log.last, minutes=20.0 + number), *range(5), system=f"rack{number}")
     build_site(checked(tree.folder), tmp_path / "site")
     with Opened(browser, tmp_path / "site", ROUND) as opened:
         dots = opened.page.locator("figure[data-kind=round] [data-mark=dot] > *")
-        numbers = opened.page.locator("[data-mark='x-axis tick label']")
-        assert (dots.count(), numbers.count()) == (20, 2), "numbers above and below"
+        title = opened.page.locator("figure[data-kind=round] figcaption")
+        assert dots.count() == 5, "three of 8 NVIDIA, the slow AMD of as many, and the larger one"
+        assert title.inner_text() == "ResNet-50, Closed division: the fastest of each size, 5 of 27 results"
+        assert "rack26" in labels(opened)
+        assert "rack27" in labels(opened)
         assert "rack21" not in labels(opened)
-        assert opened.page.locator("figure[data-kind=round]").bounding_box()["height"] < 700
-        opened.page.get_by_role("button", name="Show all 25").click()
-        assert (dots.count(), "rack25" in labels(opened)) == (25, True)
+        opened.page.get_by_role("button", name="Show all 27").click()
+        assert (dots.count(), "rack25" in labels(opened)) == (27, True)
+        assert title.inner_text() == "ResNet-50, Closed division"
         opened.page.reload()
-        assert dots.count() == 25, "the address has the choice"
-        opened.page.get_by_role("button", name="Show the 20 fastest").click()
-        assert dots.count() == 20
+        assert dots.count() == 27, "the address has the choice"
+        opened.page.get_by_role("button", name="Show the fastest of each size").click()
+        assert dots.count() == 5
         assert opened.said == []
 
 
