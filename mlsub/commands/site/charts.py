@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from mlsub.commands.site.page import RESULTS_SCRIPT, Chart, Section, count_text, number_text
-from mlsub.commands.site.results import DIVISIONS, NO_ACCELERATOR, Results, Site, SiteResult, fast, legend_of
+from mlsub.commands.site.results import DAGGER, DIVISIONS, NO_ACCELERATOR, Results, Site, SiteResult, fast, legend_of
 
 _NONE = Results()
 _SCALING = (
@@ -42,11 +42,12 @@ def record_chart(site: Site, benchmark: Results, shown: Results = _NONE) -> Char
     lines = drawn.by(lambda one: (getattr(one, by) or NO_ACCELERATOR, one.comparable_rounds))
     data = _over_rounds(site, lines, closed, by=by, more_lines=steps, small=True)
     stands = chain[0].round_key != closed.rounds[-1] and not chain[1:]
+    among = closed.beside(chain[-1])
     return Chart(
         kind="dots",
         script=RESULTS_SCRIPT,
-        title=f"{chain[0].benchmark_title}: {chain[0].round_key} stays the fastest" if stands else _headline(chain),
-        about=_best_words("Fastest", chain[-1]) if shown else _best_words("Record", chain[-1], closed),
+        title=_headline(chain, among, stands=stands),
+        about=_best_words(*(("Fastest", chain[-1], among.missing) if shown else ("Record", chain[-1], among.given))),
         href=closed[-1].benchmark_href,
         data=data,
         key=f"record-{closed[-1].benchmark_name}",
@@ -63,17 +64,20 @@ def _record_steps(site: Site, chain: Results, closed: Results) -> Iterator[dict[
             yield {"at": at, "step": True, "from": bests[0].round_key, "until": bests[-1].round_key}
 
 
-def _headline(chain: Results) -> str:
-    """Return what has become of the first of some records: how many times as fast the last is."""
+def _headline(chain: Results, among: Results, *, stands: bool = False) -> str:
+    """Return what has become of the first of some records among results: how many times as fast the last is."""
     first, last = chain[0], chain[-1]
-    if first is last:
-        return f"{last.benchmark_title}: {last.in_minutes} in {last.round_key}"
-    return f"{last.benchmark_title}: {number_text(fast(first) / fast(last), 2)} times as fast as in {first.round_key}"
+    if stands:
+        said = f"{first.round_key} stays the fastest"
+    elif first is last:
+        said = f"{last.in_minutes} in {last.round_key}"
+    else:
+        said = f"{number_text(fast(first) / fast(last), 2)} times as fast as in {first.round_key}"
+    return f"{last.benchmark_title}: {said}{DAGGER if among.missing else ''}"
 
 
-def _best_words(what: str, result: SiteResult, among: Results = _NONE) -> str:
-    given = f", {among.beside(result).given}" if among else ""
-    return f"{what}: {result.in_minutes} ({result.round_key}, {result.holder}){given}."
+def _best_words(what: str, result: SiteResult, given: str = "") -> str:
+    return f"{what}: {result.in_minutes} ({result.round_key}, {result.holder}){given and f', {given}'}."
 
 
 def fastest_chart(site: Site, benchmark: Results) -> Chart | None:
@@ -95,12 +99,12 @@ def fastest_chart(site: Site, benchmark: Results) -> Chart | None:
     before = {one.family: one for some in best.values() for one in some}
     marks = [site.places([before[one.family]])[0] if one.family in before else None for one in now]
     record = Results(min(some, key=fast) for some in (*best.values(), now) if some)
-    lead, given = record[-1], Results(one for one in closed if one.round_key == rounds[-1]).given
+    lead, given = record[-1], Results(one for one in closed if one.round_key == rounds[-1])
     return Chart(
         kind="bars",
         script=RESULTS_SCRIPT,
-        title=_headline(record if fast(record[0]) > fast(lead) else Results([lead])),
-        about=_best_words("Fastest", lead).removesuffix(".") + f", {given}.",
+        title=_headline(record if fast(record[0]) > fast(lead) else Results([lead]), given),
+        about=_best_words("Fastest", lead, given.given),
         href=lead.benchmark_href,
         data=_data("family", now, site, before=marks),
         key=f"fastest-{lead.benchmark_name}",
@@ -137,7 +141,7 @@ def scaling_chart(site: Site, results: Results, title: str = "", **more: Any) ->
         kind="dots",
         script=RESULTS_SCRIPT,
         title=title or results[-1].benchmark_title,
-        about=_SCALING if title else _best_words("Fastest", fastest) if fastest else "",
+        about=_SCALING if title else _best_words("Fastest", fastest, counted.missing) if fastest else "",
         href=results[0].benchmark_href if small else "",
         data=_data("family", counted, site, x="accelerators_count", ideal=lines, small=small, **more),
         key=f"scaling-{results[-1].benchmark_name}" if small else "",

@@ -20,7 +20,6 @@ from mlsub.commands.site.page import (
     build_table,
     cell_of,
     names_cell,
-    number_cell,
     number_text,
     plain_table,
 )

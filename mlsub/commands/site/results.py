@@ -44,6 +44,8 @@ _SHAPES = ("circle", "diamond", "square", "triangle")
 _SHADES, _VENDOR = 4, 2
 #: What those are called in legends whose description names no accelerator that is known.
 NO_ACCELERATOR = "no known accelerator"
+#: Marks what rests on benchmarks and rounds of which folders have no logs.
+DAGGER = "†"
 #: Name, colour and shape of a mark. A colour is the name of a custom property of the style sheet.
 Look = tuple[str, str, str]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from msgspec.structs import replace
 
 from mlsub.commands.site.page import Cell, Column, Table, build_table, minutes_cell, number_cell, number_text
-from mlsub.commands.site.results import Results, SiteResult, SiteRound, fast
+from mlsub.commands.site.results import DAGGER, Results, SiteResult, SiteRound, fast
 from mlsub.divisions import CLOSED, OPEN
 from mlsub.findings import Verdict
 from mlsub.present.entries import rcp_words
@@ -23,7 +23,6 @@ _BERT = (
     "* BERT is counted by epoch_num, and by train_samples where epoch_num does not pass. By the other count the "
     "verdict is another one, which is on the page of the result too."
 )
-_DAGGER = "†"
 _CONTENT = {
     "csv": "a line for each result; text that a spreadsheet would calculate with starts with an apostrophe",
     "parquet": "typed columns, for pandas, Polars, DuckDB and others",
@@ -85,7 +84,7 @@ def _exact_minutes_cell(result: SiteResult) -> Cell:
 
 
 def _marked(cell: Cell, result: SiteResult) -> Cell:
-    return replace(cell, text=f"{cell.text}{_DAGGER}") if result.without_logs else cell
+    return replace(cell, text=f"{cell.text}{DAGGER}") if result.without_logs else cell
 
 
 def energy_cell(result: SiteResult) -> Cell:
@@ -222,4 +221,4 @@ def dagger_words(best: Iterable[SiteResult]) -> tuple[str, ...]:
     """Return what the dagger at some of these best results means, if there is one."""
     marked = [result for result in best if result.without_logs]
     named = (f"{one.benchmark_title} in {one.round_key} ({one.without_logs} without logs)" for one in marked)
-    return (f"{_DAGGER} The best of the results given: {', '.join(dict.fromkeys(named))}.",) if marked else ()
+    return (f"{DAGGER} The best of the results given: {', '.join(dict.fromkeys(named))}.",) if marked else ()

@@ -105,7 +105,7 @@ def _any() -> Report:
 
 
 def rounds_of(cases: dict[str, Iterable[Words]], partial: Iterable[str] = ()) -> list[SiteRound]:
-    """Rounds by their names, each with the words of its results; those of ``partial`` have a folder without logs each."""
+    """Rounds by their names, each with the words of its results; those of ``partial`` have a folder without logs."""
     numbers = count()
     checked = []
     for round_name, words in cases.items():

@@ -222,7 +222,8 @@ def test_no_line_leads_through_a_round_of_which_folders_have_no_logs(partial: Si
         ("v2.0", "v2.0"),
     ]
     assert [line for line in record.data["lines"] if line.get("own")] == []
-    assert record.title == "BERT: 3 times as fast as in v1.0"
+    assert record.title == "BERT: 3 times as fast as in v1.0†"
+    assert record.about == "Record: 1 minute (v2.0, ZETA, 8 × A100), of 5 results given; 1 folder has no logs."
     chips = chip_minutes_chart(partial, results)
     assert chips is not None
     assert lines_of(partial, chips) == []
@@ -237,8 +238,8 @@ def test_no_rank_gain_or_record_rests_on_a_round_of_which_folders_have_no_logs(p
     assert ranks.words[1:] == ("Without v1.1, of which folders have no logs.",)
     fallen = news(partial)[1]
     assert fallen == (
-        "A record fell on its 1 benchmark with comparable results of earlier rounds: BERT from 3 to 1 minute, 3 times as "
-        "fast (ZETA, 8 × A100, of 5 results given; 1 folder has no logs)."
+        "A record fell on its 1 benchmark with comparable results of earlier rounds: BERT from 3 to 1 minute, 3 times "
+        "as fast (ZETA, 8 × A100, of 5 results given; 1 folder has no logs)."
     )
 
 
@@ -263,6 +264,19 @@ def test_a_round_of_which_folders_have_no_logs_begins_no_records(
     assert (record_chart(site, results) is None) == (not expected)
 
 
+def test_a_headline_is_marked_where_it_rests_on_a_round_of_which_folders_have_no_logs(partial: Site) -> None:
+    a100 = next(page for page in group_pages(partial) if page.path == "accelerators/a100.html")
+    charts = {section.key: section.charts[0] for section in a100.sections if section.charts}
+    assert charts["time"].title == "BERT: 3 times as fast as in v1.0†"
+    assert charts["time"].about == "Fastest: 1 minute (v2.0, ZETA, 8 × A100), 1 folder has no logs."
+    rows = [["bert", "ACME", "NVIDIA A100", 8, 3.0]]
+    stays = made_of({"1.0": rows, "1.1": rows, "2.0": rows}, ["1.1"])
+    for site, title in ((stays, "BERT: v1.0 stays the fastest†"), (made_of({"1.0": rows, "1.1": rows}), "")):
+        chart = record_chart(site, site.benchmarks[0])
+        assert chart is not None
+        assert chart.title == (title or "BERT: v1.0 stays the fastest")
+
+
 def test_a_bar_of_a_round_of_which_folders_have_no_logs_is_hollow_and_has_no_mark_before() -> None:
     rows = [["bert", "ACME", "NVIDIA A100", 8, 3.0]]
     for partial, before in ((["1.0"], None), (["1.1"], 0)):
@@ -270,6 +284,7 @@ def test_a_bar_of_a_round_of_which_folders_have_no_logs_is_hollow_and_has_no_mar
         chart = fastest_chart(site, site.benchmarks[0])
         assert chart is not None
         assert chart.data["before"] == [before]
+        assert chart.title == f"BERT: 3 minutes in v1.1{'†' if partial == ['1.1'] else ''}"
         picture = next(page for page in group_pages(site) if page.path == "benchmarks/bert.html").preview.picture
         assert picture is not None
         assert [bar.hollow for bar in picture.bars] == [partial == ["1.1"]]
