@@ -167,7 +167,7 @@ def results_of(report: Report, logs: Iterable[LogReport] = (), overlay: str | No
     read: dict[str, list[LogReport]] = {}
     for log in logs:
         read.setdefault(log.path.rpartition("/")[0] or ".", []).append(log)
-    found, empty = _findings(report), {folder.path for folder in report.without_logs}
+    found = _findings(report)
     return tuple(
         Result(
             **msgspec.structs.asdict(entry),
@@ -179,7 +179,7 @@ def results_of(report: Report, logs: Iterable[LogReport] = (), overlay: str | No
             overlay=overlay,
         )
         for entry in report.entries
-        if entry.path not in empty
+        if entry.runs
     )
 
 

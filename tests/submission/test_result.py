@@ -178,9 +178,8 @@ def test_folders_without_logs_are_counted_by_benchmark() -> None:
 
 
 def test_an_entry_without_logs_is_no_result() -> None:
-    empty = EmptyFolder(path="results/rack2/bert", organisation="ACME", system="rack2", benchmark="bert")
-    entries = [make_entry(path=f"results/{name}/bert", benchmark="bert") for name in ("rack1", "rack2")]
-    report = make_report(*entries, without_logs=(empty,))
+    entries = [make_entry(path=f"results/{name}/bert", runs=runs) for name, runs in (("rack1", 10), ("rack2", 0))]
+    report = make_report(*entries)
     assert [result.path for result in results_of(report)] == ["results/rack1/bert"]
 
 

@@ -48,11 +48,11 @@ def _report(report: Report, *, alone: bool) -> Iterator[doc.Block | None]:
     yield round_line(report.usage, report.round, report.round_from, report.judged_by)
     if report.usage == "rehearsal":
         yield doc.Text(doc.Span("A rehearsal: real training, but not an MLPerf result.", "note"))
-    if report.entries:
-        yield results_table(report.entries)
-        yield from notes_on_rcp(report.entries)
-        yield doc.Facts(tuple(_legend(report)))
-        yield doc.Items(tuple(_bypasses(report.entries)))
+    if entries := [entry for entry in report.entries if entry.runs]:
+        yield results_table(entries)
+        yield from notes_on_rcp(entries)
+        yield doc.Facts(tuple(_legend(entries, report.judged_by)))
+        yield doc.Items(tuple(_bypasses(entries)))
     elif report.logs:
         times = (
             (log, "no run interval" if log.minutes is None else f"{log.minutes:.6f} minutes") for log in report.logs
@@ -141,8 +141,7 @@ def _short(value: float | None) -> str:
     return rounded(value, 3).rstrip("0").rstrip(".") if abs(value) < 1e5 else rounded(value, 0)
 
 
-def _legend(report: Report) -> Iterator[tuple[str, str]]:
-    entries = report.entries
+def _legend(entries: Sequence[EntryResult], judged_by: str | None) -> Iterator[tuple[str, str]]:
     units: dict[str, list[str]] = {}
     for entry in entries:
         if entry.rcp.unit is not None and entry.rcp.mean is not None:
@@ -153,7 +152,7 @@ def _legend(report: Report) -> Iterator[tuple[str, str]]:
     scaled = any(entry.score.scaling != 1 for entry in entries)
     times = " times the factor of scaling.json" if scaled else ""
     weak = any(entry.scaling_type == "weak" for entry in entries)
-    slowest = "a noncompliant run" if report.judged_by != "log-checker" else "a run that did not converge"
+    slowest = "a noncompliant run" if judged_by != "log-checker" else "a run that did not converge"
     end = "; of weak scaling: from the first run_start to the last run_stop of the compliant runs" if weak else ""
     yield (
         "minutes",

@@ -213,6 +213,14 @@ def test_single_logs_and_reports_of_nothing_read_as_before() -> None:
     assert table(nothing) == "Results\n\n/x\n  not-checked: nothing could be checked\n"
 
 
+def test_a_folder_without_logs_is_no_result() -> None:
+    empty = make_entry(path="results/rack2/llama2_70b_lora", system="rack2", runs=0, official=Verdict.REJECTED)
+    lines = table(make_report(make_entry(), empty, official=Verdict.REJECTED))
+    assert "rack1" in lines
+    assert "rack2" not in lines
+    assert "1 of 2 entries accepted" in lines, "the verdict is that of the official checker"
+
+
 def test_several_reports_are_parted_by_an_empty_line() -> None:
     second = table(organisations()).removeprefix("Results\n")
     assert table(variety(), organisations()) == table(variety()) + second
