@@ -34,13 +34,12 @@ def record_chart(site: Site, benchmark: Results, shown: Results = _NONE) -> Char
     """
     by, closed = "family" if shown else "vendor", benchmark.closed
     drawn = shown or closed.best(lambda one: (one.round_key, one.vendor))
-    chains = (shown or closed).record_chains()
-    if len(drawn.rounds) < 2 or not chains:
+    if len(drawn.rounds) < 2:
         return None
-    chain = chains[-1]
     steps = [step for records in benchmark.record_chains() for step in _record_steps(site, records, closed)]
     lines = drawn.by(lambda one: (getattr(one, by) or NO_ACCELERATOR, one.comparable_rounds))
     data = _over_rounds(site, lines, closed, by=by, more_lines=steps, small=True)
+    chain = (shown or closed).record_chains()[-1]
     stands = chain[0].round_key != closed.rounds[-1] and not chain[1:]
     among = closed.beside(chain[-1])
     return Chart(
@@ -55,13 +54,14 @@ def record_chart(site: Site, benchmark: Results, shown: Results = _NONE) -> Char
 
 
 def _record_steps(site: Site, chain: Results, closed: Results) -> Iterator[dict[str, Any]]:
-    """Yield the record over rounds that may be compared as lines, which end where a round is not complete."""
-    for partial, rounds in groupby(closed.beside(chain[0]).best(lambda one: one.round_key), lambda one: one.partial):
-        if not partial:
-            bests = list(rounds)
-            records = [next(one for one in reversed(chain) if one.age <= best.age) for best in bests]
-            at = list(dict.fromkeys(site.places(records)))
-            yield {"at": at, "step": True, "from": bests[0].round_key, "until": bests[-1].round_key}
+    """Yield the record over rounds that may be compared as lines, without rounds of which it is not known."""
+    bests = closed.beside(chain[0]).best(lambda one: one.round_key)
+    records = [(best, [one for one in chain if one.age <= best.age][-1:]) for best in bests]
+    for partial, some in groupby(records, lambda pair: [one.partial for one in (pair[0], *pair[1])]):
+        if partial == [False, False]:
+            rounds = list(some)
+            at = list(dict.fromkeys(site.places([record for _, (record,) in rounds])))
+            yield {"at": at, "step": True, "from": rounds[0][0].round_key, "until": rounds[-1][0].round_key}
 
 
 def _headline(chain: Results, among: Results, *, stands: bool = False) -> str:

@@ -176,17 +176,17 @@ class Results(tuple[SiteResult, ...]):
     def record_chains(self) -> list[Results]:
         """Return the records of a benchmark, oldest first, of each group of rounds that may be compared.
 
-        A record is the fastest Closed result of its round, and faster than all before it. The first one is of a round
-        whose folders all have logs: of others the fastest is not known.
+        A record is the fastest Closed result of its round, and faster than all before it. The first of several is of a
+        round whose folders all have logs: of another one nobody knows how many times as fast a later one is.
         """
         chains = []
         for group in self.closed.comparable():
             chain: list[SiteResult] = []
             for fastest in group.best(lambda one: one.round_key):
-                if fast(fastest) < fast(chain[-1]) if chain else not fastest.partial:
-                    chain.append(fastest)
+                if not chain or fast(fastest) < fast(chain[-1]):
+                    chain = [*([] if chain and chain[0].partial else chain), fastest]
             chains.append(Results(chain))
-        return [chain for chain in chains if chain]
+        return chains
 
 
 class SiteRound(msgspec.Struct, frozen=True, kw_only=True):

@@ -249,19 +249,25 @@ def test_no_rank_gain_or_record_rests_on_a_round_of_which_folders_have_no_logs(p
         ([3.0, 2.0, 1.0], ["1.0"], ["1.1", "2.0"]),
         ([3.0, 2.0, 1.0], ["1.1"], ["1.0", "1.1", "2.0"]),
         ([3.0, 9.0, 1.0], ["1.1"], ["1.0", "2.0"]),
-        ([3.0, 2.0, 1.0], ["1.0", "1.1", "2.0"], []),
+        ([3.0, 2.0, 1.0], ["1.0", "1.1", "2.0"], ["2.0"]),
+        ([3.0, 9.0, 8.0], ["1.0"], ["1.0"]),
+        ([3.0, 9.0, 1.0], ["1.0"], ["2.0"]),
     ],
 )
-def test_a_round_of_which_folders_have_no_logs_begins_no_records(
+def test_no_record_is_faster_than_one_of_a_round_of_which_folders_have_no_logs(
     minutes: list[float], partial: list[str], expected: list[str]
 ) -> None:
     cases = {name: [["bert", "ACME", H100, 8, one]] for name, one in zip(["1.0", "1.1", "2.0"], minutes, strict=True)}
     site = made_of(cases, partial)
     (results,) = site.benchmarks
-    assert [[record.round for record in chain] for chain in results.record_chains()] == ([expected] if expected else [])
+    assert [[record.round for record in chain] for chain in results.record_chains()] == [expected]
     both = [(old.round, new.round) for old, new, _ in records_beaten("v2.0", site.benchmarks)]
-    assert both == ([("1.0", "2.0")] if minutes[1] == 9.0 else [("1.1", "2.0")] if partial == ["1.0"] else [])
-    assert (record_chart(site, results) is None) == (not expected)
+    assert both == [(old, "2.0") for old in expected[:-1][-1:] if old not in partial]
+    chart = record_chart(site, results)
+    assert chart is not None
+    drawn = [site.results[at] for line in chart.data["lines"] if line.get("step") for at in line["at"]]
+    assert [one.round for one in drawn if one.partial] == []
+    assert chart.about.startswith(f"Record: {min(minutes):g} minute")
 
 
 def test_a_headline_is_marked_where_it_rests_on_a_round_of_which_folders_have_no_logs(partial: Site) -> None:
