@@ -64,7 +64,8 @@ def _benchmark_picture(name: str, results: Results) -> Picture:
     """Return the fastest of each family in the newest round that has Closed results with a time."""
     closed = next(iter(results.closed.by(lambda one: one.round_key)[::-1]), Results())
     fastest = closed.best(lambda one: one.family or NO_ACCELERATOR).ordered(fast)
-    of = f"{closed[0].rules.title}: fastest Closed results by accelerator" if closed else suite_of(results)
+    missing = f"; {closed.missing}" if closed.missing else ""
+    of = f"{closed[0].rules.title}: fastest Closed results by accelerator{missing}" if closed else suite_of(results)
     headline = fastest[0].in_minutes if fastest else count_text(len(results), "result")
     return Picture(name, of, headline, tuple(_bar(one, _chips(one), one.organisation_name) for one in fastest[:_MOST]))
 

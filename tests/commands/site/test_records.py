@@ -294,6 +294,7 @@ def test_a_bar_of_a_round_of_which_folders_have_no_logs_is_hollow_and_has_no_mar
         picture = next(page for page in group_pages(site) if page.path == "benchmarks/bert.html").preview.picture
         assert picture is not None
         assert [bar.hollow for bar in picture.bars] == [partial == ["1.1"]]
+        assert picture.about.endswith("; 1 folder has no logs") == (partial == ["1.1"])
     row = dict(zip((field.name for field in FIELDS), result_rows(results_script(site.results))[1], strict=True))
     assert row["without_logs"] == 1, "by which scripts draw a mark hollow"
 
