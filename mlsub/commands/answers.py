@@ -19,7 +19,7 @@ _ANSWERS = {
     "db query": "mlsub.commands.db.query.QueryResult",
     "db tables": "mlsub.commands.db.schema.Tables",
     "fix": "mlsub.commands.fix.model.Fix",
-    "fix truncate": "mlsub.commands.fix.model.Truncation",
+    "fix truncate": "mlsub.packing.truncate.Truncation",
     "merge": "mlsub.commands.merge.run.Merge",
     "pack": "mlsub.packing.pack.Packing",
     "redact": "mlsub.commands.redact.document.Redaction",

@@ -71,7 +71,7 @@ def command(asked: Settings, write: bool, wanted: tuple[str, ...], truncate: boo
 
 def _truncate(paths: tuple[str, ...], limit: int, format_: str, *, write: bool) -> NoReturn:
     from mlsub.commands.fix.document import truncation_document
-    from mlsub.commands.fix.truncate import truncate_logs
+    from mlsub.packing.truncate import truncate_logs
 
     with progress_bar() as progress:
         truncation, problems = truncate_logs(paths, limit << 20, write=write, progress=progress)

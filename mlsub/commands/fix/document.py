@@ -8,6 +8,7 @@ from itertools import chain
 from mlsub.commands.fix import model
 from mlsub.commands.fix.repairs import Edit
 from mlsub.io.show import plural
+from mlsub.packing.truncate import Shortened, Truncation
 from mlsub.present import document as doc
 
 CONTEXT = 3
@@ -169,7 +170,7 @@ def _summary(plan: model.Fixed, *, written: bool) -> str:
     return done + ("" if written else ". To make them: --write")
 
 
-def truncation_document(truncation: model.Truncation) -> doc.Document:
+def truncation_document(truncation: Truncation) -> doc.Document:
     """Return what is left out of each log that is too large."""
     limit, logs, done = truncation.limit // _MIB, truncation.logs, truncation.written
     small = f"{truncation.read - len(logs)} of {truncation.read} logs"
@@ -181,7 +182,7 @@ def truncation_document(truncation: model.Truncation) -> doc.Document:
     )
 
 
-def _left_out(log: model.Shortened, *, done: bool) -> str:
+def _left_out(log: Shortened, *, done: bool) -> str:
     return (
         f"{log.size / _MIB:.1f} MiB, {'now' if done else 'would be'} {log.size_after / _MIB:.1f} MiB: "
         f"{log.lines_left_out} lines of framework output left out, all {log.records} records kept"

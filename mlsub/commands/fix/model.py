@@ -57,28 +57,6 @@ class Fix(Answer, frozen=True, kw_only=True):
     plans: tuple[Fixed, ...]
 
 
-class Shortened(msgspec.Struct, frozen=True, kw_only=True):
-    """What becomes of one log: sizes in bytes, and the lines and bytes of framework output that are left out."""
-
-    path: str
-    size: int
-    size_after: int
-    lines_left_out: int
-    bytes_left_out: int
-    records: int
-
-
-class Truncation(Answer, frozen=True, kw_only=True):
-    """The logs above a size in bytes, truncated where ``written`` says so; ``read`` counts all logs that were read."""
-
-    SCHEMA: ClassVar[int] = 2
-
-    written: bool
-    limit: int
-    read: int
-    logs: tuple[Shortened, ...]
-
-
 #: Rules to repair by: every rule begins so.
 ALL = ("",)
 #: The kinds of repair; all others of a file's rules are left to people.

@@ -41,8 +41,8 @@ def command(
     file, or was not searched; 2 a log could not be read or written.
     """
     from mlsub.commands.redact.document import document_of
-    from mlsub.commands.redact.redactor import Redactor
     from mlsub.commands.redact.run import redact
+    from mlsub.packing.redact.redactor import Redactor
     from mlsub.present.terminal import progress_bar
 
     if write and output is not None:

@@ -2,62 +2,14 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import ClassVar
 
 import msgspec
 
 from mlsub.io.show import plural
+from mlsub.packing.redact.model import Private, Where
 from mlsub.present.document import Column, Document, Facts, Section, Span, Table, Text, document, section
 from mlsub.present.envelope import Answer
-
-
-class Kind(StrEnum):
-    """What a private thing is. Where two overlap, the earlier kind counts."""
-
-    SECRET = "secret"  # noqa: S105  (no password)
-    ENV = "env"
-    TEXT = "text"
-    EMAIL = "email"
-    PATH = "path"
-    HOST = "host"
-    ADDRESS = "address"
-    USER = "user"
-
-
-#: What a placeholder stands for.
-Thing = tuple[Kind, bytes]
-#: A private thing in a text: from where to where.
-PrivateSpan = tuple[int, int, Thing]
-
-
-class Spot(msgspec.Struct, frozen=True):
-    """A line of a file, whose path is relative to the root; of a record its key, too."""
-
-    path: str
-    line: int
-    key: str = ""
-
-
-class Where(StrEnum):
-    """Where a private thing stands: in the free text of a log, in its records, or in another file."""
-
-    FREE = "free"
-    RECORD = "record"
-    FILE = "file"
-
-
-class Private(msgspec.Struct):
-    """One private thing over all files: how often it stands in which kind of place, and the first few places of each.
-
-    ``text`` is safe to print: of a secret it is no more than its beginning. The counts grow as files are read.
-    """
-
-    kind: Kind
-    text: str
-    placeholder: str
-    counts: dict[Where, int] = {}
-    places: dict[Where, list[Spot]] = {}
 
 
 class Unsearched(msgspec.Struct, frozen=True):

@@ -7,14 +7,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
-from mlsub.commands.redact.document import Kind, Redaction, Unsearched
-from mlsub.commands.redact.known import MAX_ALIKE, MAX_NAMES, MAX_SECRETS
-from mlsub.commands.redact.patterns import LOOKS, MAX_MEMBERS
-from mlsub.commands.redact.redactor import Redactor
+from mlsub.commands.redact.document import Redaction, Unsearched
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import plain
 from mlsub.io.write import make_folder, put_folder, staging_beside
 from mlsub.log.rewrite import find_logs, for_each, root_of
+from mlsub.packing.redact.known import MAX_ALIKE, MAX_NAMES, MAX_SECRETS
+from mlsub.packing.redact.model import Kind
+from mlsub.packing.redact.patterns import LOOKS, MAX_MEMBERS
+from mlsub.packing.redact.redactor import Redactor
 from mlsub.present.terminal import Progress, part_of
 from mlsub.submission.listing import ItemKind, Listing, is_stray_folder, list_tree
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from mlsub.commands.fix.repairs import edited, fix_log
-from mlsub.commands.fix.truncate import truncate
-from mlsub.commands.redact.redactor import Redactor
 from mlsub.io.errors import MlsubError
+from mlsub.packing.redact.redactor import Redactor
+from mlsub.packing.truncate import truncate
 from mlsub.rounds import get_round
 from tools.oracle.generate import usage_and_round
 from tools.oracle.oracle import official

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.commands.redact.document import Kind, PrivateSpan
-from mlsub.commands.redact.known import MAX_SECRET, is_distinctive
-from mlsub.commands.redact.patterns import LOOKS, MAX_NAME, TOKENS, all_looks, learnable, shape
-from mlsub.commands.redact.redactor import Redactor, _merged
+from mlsub.packing.redact.known import MAX_SECRET, is_distinctive
+from mlsub.packing.redact.model import Kind, PrivateSpan
+from mlsub.packing.redact.patterns import LOOKS, MAX_NAME, TOKENS, all_looks, learnable, shape
+from mlsub.packing.redact.redactor import Redactor, _merged
 from tests.commands.fix.logs import LISTS
 from tests.commands.fix.test_redact import redact
 from tests.counted import calls, growth

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.redact.document import Spot, Where
-from mlsub.commands.redact.patterns import MAX_MEMBERS, literal, members
-from mlsub.commands.redact.redactor import MAX_LOOKED_UP, Redactor
 from mlsub.io.errors import MlsubError
 from mlsub.log import reader
 from mlsub.log.rewrite import records_of
+from mlsub.packing.redact.model import Spot, Where
+from mlsub.packing.redact.patterns import MAX_MEMBERS, literal, members
+from mlsub.packing.redact.redactor import MAX_LOOKED_UP, Redactor
 from tests.commands.fix.logs import LISTS, events, logs
 from tools.oracle.shared import ABSENT, CORPUS, present
 
@@ -121,8 +121,8 @@ def test_what_is_kept_of_lines_is_bounded(tmp_path: Path) -> None:
     text = b"".join(b"%s is at 10.1.2.3\n" % (b"x" * width) for width in range(100))
     redactor = Redactor()
     with (
-        patch("mlsub.commands.redact.known._MAX_KEPT", 0),
-        patch("mlsub.commands.redact.redactor._AT_ONCE", 1),
+        patch("mlsub.packing.redact.known._MAX_KEPT", 0),
+        patch("mlsub.packing.redact.redactor._AT_ONCE", 1),
         patch.object(reader, "CHUNK", 64),
     ):
         assert redact(tmp_path, text, redactor) == text.replace(b"10.1.2.3", b"<address-1>")
@@ -141,7 +141,7 @@ def test_hosts_of_many_lists_are_looked_up_within_bounds(tmp_path: Path) -> None
     same = b"SLURM_NODELIST=n[1-999999999]\n" * 2000
     file.write_bytes(same + b"".join(b"SLURM_NODELIST=n[1-999999999],a%d\n" % n for n in range(2000)))
     redactor = Redactor()
-    with patch("mlsub.commands.redact.patterns.members", counted):
+    with patch("mlsub.packing.redact.patterns.members", counted):
         redactor.survey([file])
     assert made[0] < MAX_LOOKED_UP + 5000
     assert len(redactor._names) < 2 * 5000

@@ -134,7 +134,7 @@ def test_more_names_than_are_looked_for_are_told(
     bound: str, lines: Sequence[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Who publishes the logs has to know that a host may stand in them."""
-    monkeypatch.setattr(f"mlsub.commands.redact.{bound}", 3)
+    monkeypatch.setattr(f"mlsub.packing.redact.{bound}", 3)
     log = tmp_path / "result_0.txt"
     log.write_text("\n".join(lines[:-1]) + "\n")
     within = run("redact", log, "-o", tmp_path / "within")

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.fix.truncate import LIMIT, truncate
 from mlsub.io.errors import MlsubError
 from mlsub.log.rewrite import records_of
+from mlsub.packing.truncate import LIMIT, truncate
 from tests.commands.fix.logs import events, logs
 from tools.support.make_tree import snapshot
 from tools.support.runner import answer_schema, run

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 from mlsub.commands.audit.expression import parse as parse_claim
 from mlsub.commands.audit.wording import number
 from mlsub.commands.fix.run import Plan as FixPlan
-from mlsub.commands.redact.redactor import Redactor
 from mlsub.commands.review.table import read_table
 from mlsub.commands.review.workbook import read_cells
 from mlsub.config.baseline import read_baseline
@@ -26,6 +25,7 @@ from mlsub.packing.age import VERSION, check_header
 from mlsub.packing.archive import check_amount, read_members
 from mlsub.packing.forms import read_identities, read_passphrase
 from mlsub.packing.names import name_problem, target_problem
+from mlsub.packing.redact.redactor import Redactor
 from mlsub.packing.runs import _matches
 from mlsub.packing.tree import make_member, read_manifest, scan
 from mlsub.rounds import get_round
@@ -321,6 +321,6 @@ CASES = (
     Case("commands.review.workbook:MAX_TAGS", _unpacked(_count_tags, b"="), "than 99 tags and attributes", 99),
     Case("commands.review.workbook:MAX_CELLS", _far_cell, "more than 900 cells", 900),
     Case("commands.review.workbook:MAX_TEXT", _text, "of text", 1 << 10),
-    Case("commands.redact.redactor:MAX_ITEMS", _replaced, "more than 3 different things", 3),
+    Case("packing.redact.redactor:MAX_ITEMS", _replaced, "more than 3 different things", 3),
     Case("commands.fix.run:MAX_LOG", _repaired, "larger than", 1 << 20),
 )

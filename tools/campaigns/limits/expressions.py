@@ -46,9 +46,9 @@ def _made(name: str, *arguments: Any) -> Callable[[], Any]:
 #: modules, or of :func:`_of_data`.
 MADE: dict[str, Callable[[], Any] | None] = {
     "mlsub/commands/audit/subject.py:_as_written": lambda: r"dgx[\W_]{1,3}a100",
-    "mlsub/commands/redact/patterns.py:_filled": None,
-    "mlsub/commands/redact/patterns.py:_token_look": None,
-    "mlsub/commands/redact/patterns.py:literal": _made("commands.redact.patterns:literal", "ab*cd"),
+    "mlsub/packing/redact/patterns.py:_filled": None,
+    "mlsub/packing/redact/patterns.py:_token_look": None,
+    "mlsub/packing/redact/patterns.py:literal": _made("packing.redact.patterns:literal", "ab*cd"),
     "mlsub/io/problems.py:pattern": None,
     "mlsub/io/show.py:spellings": _made("io.show:spellings", (("dgx a100", ("a",)), ("tpu", ("b",)))),
     "mlsub/log/reader.py:_record": _made("log.reader:_record", b":::MLLOG "),
@@ -150,8 +150,8 @@ def _text(file: str, function: ast.FunctionDef, pattern: ast.expr) -> str | byte
 
 def _of_data() -> Iterator[Expression]:
     """The expressions that data have: names of stray files, fields of descriptions, schemas of documents."""
-    from mlsub.commands.redact.patterns import all_looks
     from mlsub.io.data import shipped
+    from mlsub.packing.redact.patterns import all_looks
     from mlsub.submission import listing
     from mlsub.systems.fields import fields, pattern_of
 
@@ -164,7 +164,7 @@ def _of_data() -> Iterator[Expression]:
     for place, schema in of_schemas().items():
         yield Expression(place, re.compile(schema or ""))
     for look in (look for looks in all_looks() for look in looks):
-        place = f"mlsub/commands/redact/looks.yaml:{look.near[0].decode()}"
+        place = f"mlsub/packing/redact/looks.yaml:{look.near[0].decode()}"
         yield Expression(place, look.pattern)
         if look.back is not None:
             yield Expression(place, look.back, False)

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from mlsub.commands.fix.repairs import fix_description, lines_of
-from mlsub.commands.redact.redactor import Redactor
 from mlsub.convergence.filecheck import check_reference_file
 from mlsub.io.documents import Pair
 from mlsub.judge.preflight import preflight
+from mlsub.packing.redact.redactor import Redactor
 from mlsub.rounds import get_round
 
 

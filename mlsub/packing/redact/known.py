@@ -9,8 +9,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import accumulate, chain, islice
 
-from mlsub.commands.redact.document import Kind, PrivateSpan
-from mlsub.commands.redact.patterns import SKETCH, Candidate, all_looks, candidates, is_mixed
+from mlsub.packing.redact.model import Kind, PrivateSpan
+from mlsub.packing.redact.patterns import SKETCH, Candidate, all_looks, candidates, is_mixed
 
 #: Names looked for at most; the rest is replaced only where it gives itself away.
 MAX_NAMES = 5000

@@ -12,12 +12,12 @@ from itertools import accumulate, islice
 from pathlib import Path
 from typing import BinaryIO
 
-from mlsub.commands.redact import known, patterns
-from mlsub.commands.redact.document import Kind, Private, PrivateSpan, Spot, Thing, Where
 from mlsub.io.errors import MlsubError
 from mlsub.io.look import open_regular
 from mlsub.io.show import plain
 from mlsub.log.rewrite import FREE, check_source, for_each, prove_same, rewrite, root_of, zones
+from mlsub.packing.redact import known, patterns
+from mlsub.packing.redact.model import Kind, Private, PrivateSpan, Spot, Thing, Where
 from mlsub.present.terminal import Progress
 
 #: Places listed of one item, and different items that are kept apart.
@@ -55,7 +55,7 @@ class Redactor:
     Args:
         users: names that are replaced beside what is found.
         hosts: the same of hosts.
-        texts: texts that are replaced, see :func:`~mlsub.commands.redact.patterns.literal`.
+        texts: texts that are replaced, see :func:`~mlsub.packing.redact.patterns.literal`.
         env: whether the values of all variables in upper case are replaced.
 
     Raises:

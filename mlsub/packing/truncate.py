@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, ClassVar
 
-from mlsub.commands.fix.model import Shortened, Truncation
+import msgspec
+
 from mlsub.io.errors import MlsubError
 from mlsub.io.look import open_regular
 from mlsub.log.rewrite import FREE, check_source, find_logs, for_each, line_end, prove_same, records_of, rewrite, zones
+from mlsub.present.envelope import Answer
 from mlsub.present.terminal import Progress
 
 #: Bytes above which the rules allow a log to be truncated.
@@ -23,6 +25,28 @@ _MARKER_ROOM = 256
 
 #: Free text is kept up to the first byte and from the second on, counted over the free text alone.
 Kept = tuple[int, int]
+
+
+class Shortened(msgspec.Struct, frozen=True, kw_only=True):
+    """What becomes of one log: sizes in bytes, and the lines and bytes of framework output that are left out."""
+
+    path: str
+    size: int
+    size_after: int
+    lines_left_out: int
+    bytes_left_out: int
+    records: int
+
+
+class Truncation(Answer, frozen=True, kw_only=True):
+    """The logs above a size in bytes, truncated where ``written`` says so; ``read`` counts all logs that were read."""
+
+    SCHEMA: ClassVar[int] = 2
+
+    written: bool
+    limit: int
+    read: int
+    logs: tuple[Shortened, ...]
 
 
 def truncate(file: Path, limit: int = LIMIT, *, write: bool) -> Shortened | None:

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from mlsub.commands.redact.document import Kind, PrivateSpan
 from mlsub.io.data import shipped
 from mlsub.io.errors import MlsubError
+from mlsub.packing.redact.model import Kind, PrivateSpan
 
 #: How far before something private is looked for what must not stand there.
 _NEAR = 40
