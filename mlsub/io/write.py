@@ -123,12 +123,14 @@ def put_file(part: Path, file: Path, *, force: bool) -> None:
 def staging_beside(final: Path) -> Iterator[Path]:
     """Give an empty folder to build in, on the same file system as ``final``; what is left of it goes in the end.
 
+    The folders above ``final`` are made, and those of them that are still empty go, too.
+
     Raises:
         MlsubError: it cannot be made, or the system refuses to write in it.
     """
     part = Path(part_of(final.parent))
     try:
-        make_folder(final.parent)
+        made = make_folder(final.parent)
         # A name that cannot be given (too long, NUL) is reported before the work, not after it.
         with suppress(FileNotFoundError):
             final.lstat()
@@ -142,6 +144,9 @@ def staging_beside(final: Path) -> Iterator[Path]:
         raise cannot_write(final, error) from error
     finally:
         _remove(part)
+        with suppress(OSError):
+            for folder in made:
+                folder.rmdir()
 
 
 def _remove(part: Path) -> None:
@@ -313,8 +318,8 @@ def _raise(error: OSError) -> None:
     raise error
 
 
-def make_folder(folder: Path) -> None:
-    """Make a folder, and those above it, where they are not there yet, and bring their names to the disk.
+def make_folder(folder: Path) -> list[Path]:
+    """Make a folder, and those above it, and bring their names to the disk; return the new ones, the deepest first.
 
     Raises:
         OSError: one cannot be made.
@@ -323,3 +328,4 @@ def make_folder(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for place in new:
         sync_folder(place.parent)
+    return new
