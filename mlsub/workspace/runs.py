@@ -19,12 +19,14 @@ from mlsub.workspace.logs import logs_job
 from mlsub.workspace.places import Settings, in_one_line, known_round
 from mlsub.workspace.schedule import read_logs
 
+#: How runs are called, beginning with the name that they are submitted by.
+_FORMS = ("result_*.txt", "*.txt", "*[0-9].log", "*[0-9].out", "*.txt.gz", "*[0-9].log.gz")
 #: Folders of runs hold tens of logs.
 MAX_RUNS = 10_000
 
 
 def find_runs(paths: Sequence[str], *, any_name: bool = False) -> list[Path]:
-    """The logs that are named, and those in the folders that are: ``result_*.txt``, or without any ``*.txt``.
+    """The logs that are named, and those in the folders that are: of the first of these forms that one there has.
 
     Args:
         paths: of logs, and of folders.
@@ -45,7 +47,7 @@ def find_runs(paths: Sequence[str], *, any_name: bool = False) -> list[Path]:
             found.update(dict.fromkeys(files))
         elif look.is_folder(path):
             names = look.names_in(path)
-            results = sorted(path / name for name in matching(names, "result_*.txt") or matching(names, "*.txt"))
+            results = sorted(path / name for name in next(filter(None, (matching(names, form) for form in _FORMS)), ()))
             if not results:
                 raise MlsubError(f"{path} has no result_*.txt. Name the folder of the logs, or the logs.")
             found.update(dict.fromkeys(results))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import BinaryIO
@@ -13,7 +14,7 @@ import msgspec
 from mlsub.commands.fix import model
 from mlsub.commands.fix.document import header, hunks
 from mlsub.commands.fix.repairs import Edit, edited, fix_description, fix_log, lines_of
-from mlsub.commands.fix.tree import Files, renamed, root_of, shadow
+from mlsub.commands.fix.tree import Files, has_other_logs, renamed, root_of, shadow
 from mlsub.findings import Finding, Verdict
 from mlsub.io.errors import MlsubError, reason_of
 from mlsub.io.look import open_regular
@@ -26,6 +27,7 @@ from mlsub.submission.find import Place, Target, locate
 from mlsub.submission.report import Report
 from mlsub.systems.description import MAX_BYTES, read_description
 from mlsub.workspace import Settings, check_paths
+from mlsub.workspace.runs import round_of
 
 #: Logs above are reported and left: no result may be as large.
 MAX_LOG = 128 << 20
@@ -84,6 +86,8 @@ def _place(path: str) -> Place:
     if "\0" in path or not os.path.lexists(path):
         raise MlsubError(f"There is no {path}. Name a log, a system description, or a folder of results.")
     place = locate(Path(path))
+    if place.target is Target.NOTHING and has_other_logs(place.path):
+        return msgspec.structs.replace(place, target=Target.BENCHMARK)
     if place.target is Target.NOTHING:
         raise MlsubError(f"There is neither a result nor an organisation in {path}. Name a folder of results.")
     if place.target is Target.LOG:
@@ -126,7 +130,7 @@ class Plan:
             note = "no round is known, so repairs of names, status and repeated keys are left out; say --round"
             self._notes.append(note)
         else:
-            self._settings = msgspec.structs.replace(settings, round=before.round, usage=before.usage)
+            self._settings = msgspec.structs.replace(settings, round=self._round.name, usage=self._round.usage)
             self._after = after = self._judge(before)
             self._leave_the_rest(after)
 
@@ -155,6 +159,8 @@ class Plan:
 
     def _round_of(self, report: Report | None) -> Round | None:
         if report is None or report.usage is None or report.round is None:
+            with suppress(MlsubError):  # Of logs by another name nothing is checked, but their round may be known.
+                return round_of([self._place.path], self._settings)
             return None
         return get_round(report.usage, report.round, self._settings.overlay)
 

@@ -58,8 +58,12 @@ def results_of(organisation: Path) -> Path:
 def _holds_results(folder: Path) -> bool:
     benchmarks = [benchmark for system in _folders(folder) for benchmark in _folders(system)]
     inside = [folder for benchmark in benchmarks for folder in _folders(benchmark)]
-    files = (file for above in (*benchmarks, *inside) for file in _children(above))
-    return any(_numbered(file, ALMOST_RESULT, OTHER_LOG) and _is_log(file) for file in files)
+    return any(map(has_other_logs, (*benchmarks, *inside)))
+
+
+def has_other_logs(folder: Path) -> bool:
+    """Return whether a folder has logs that are numbered by any habit."""
+    return any(_numbered(file, ALMOST_RESULT, OTHER_LOG) and _is_log(file) for file in _children(folder))
 
 
 def _folders(above: Path) -> list[Path]:

@@ -18,7 +18,7 @@ import mlsub.commands.fix.run as run_module
 from mlsub.io.errors import MlsubError
 from tests.commands.fix.logs import no_log
 from tests.conftest import ExpectedText
-from tools.support.make_tree import Log, Tree, make_tree, snapshot
+from tools.support.make_tree import Log, Tree, make_log, make_tree, snapshot
 from tools.support.runner import run
 from tools.support.workplace import files
 
@@ -329,3 +329,23 @@ def test_a_full_disk_is_one_line_and_changes_nothing(tree: Tree, monkeypatch: py
     [line] = done.stderr.splitlines()
     assert line.startswith("mlsub fix: ") and line.endswith("cannot be written: No space left on device")
     assert snapshot(tree.folder) == before
+
+
+@pytest.mark.parametrize("round_", ["folder", "manifest", "option", None])
+def test_loose_runs_by_another_name_are_renamed(round_: str | None, tmp_path: Path) -> None:
+    runs = tmp_path / ("v1.0" if round_ == "folder" else "all") / "runs"
+    runs.mkdir(parents=True)
+    for number in range(5):
+        (runs / f"run_{number}.log").write_text(make_log(run=number).text())
+    if round_ == "manifest":
+        (runs.parent / "submission.yaml").write_text('organisation: ACME\nround: "1.0"\nsystems: {}\nentries: []\n')
+    options = ["--round", "1.0"] * (round_ == "option")
+    proposed = run("fix", runs, *options)
+    assert sorted(file.name for file in runs.iterdir()) == [f"run_{number}.log" for number in range(5)]
+    if round_ is None:
+        assert "say --round" in proposed.stdout
+        return
+    assert proposed.status == 1 and "official verdict: not-checked before, accepted after" in proposed.stdout
+    assert run("fix", runs, "--write", *options).status == 0
+    assert sorted(file.name for file in runs.iterdir()) == [f"result_{number}.txt" for number in range(5)]
+    assert run("fix", runs, *options).status == 0

@@ -256,6 +256,16 @@ def test_what_else_lies_in_a_folder_of_runs_is_left_out(loose: Workplace) -> Non
     ]
 
 
+@pytest.mark.parametrize("named", ["run_{}.log", "slurm-10{}.out"])
+def test_runs_in_a_folder_may_be_called_by_another_habit(named: str, tmp_path: Path) -> None:
+    workplace = Workplace(tmp_path, named=named)
+    (tmp_path / "runs/resnet/driver.log").write_text("")
+    chosen = choose(workplace, "runs/resnet")
+    assert (names(chosen), said(chosen)) == ([named.format(run) for run in range(5)], [])
+    plan = planned(workplace)
+    assert [item.to for item in plan.items][:5] == [f"results/rack1/resnet/result_{run}.txt" for run in range(5)]
+
+
 @pytest.mark.parametrize(
     ("runs", "message"),
     [
