@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from datetime import date
 from pathlib import Path
 from typing import Annotated, Literal
@@ -95,6 +96,29 @@ class Waiver(Part, frozen=True, kw_only=True):
     expires: Annotated[str, Says("Its last day, or never.", pattern=_END, patternErrorMessage=_NO_END)]
 
 
+class Redact(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is replaced besides what is found, as by the options of mlsub redact."""
+
+    users: Annotated[tuple[Text, ...], Says("Users that are replaced wherever they are named.")] = ()
+    hosts: Annotated[tuple[Text, ...], Says("The same of hosts.")] = ()
+    patterns: Annotated[tuple[Text, ...], Says("Texts; * for what varies in a word.")] = ()
+    env: Annotated[bool, Says("Replace the values of all variables in UPPER_CASE.")] = False
+
+
+class Preparation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is done to files on their way into the package; sources stay as they are."""
+
+    gunzip: Annotated[bool, Says("Unpack logs that are gzip.")] = False
+    redact: Annotated[bool | Redact, Says("Replace what is private in logs, as mlsub redact does.")] = False
+    truncate: Annotated[bool, Says("Shorten logs above 100 MiB, as mlsub fix --truncate does.")] = False
+    scaling: Annotated[bool, Says("Write scaling.json, as mlsub score --write-scaling does.")] = False
+
+
+def to_ask(words: Iterable[str]) -> str:
+    """Return the line of a manifest that asks for these preparations."""
+    return f"prepare: {{{', '.join(f'{word}: true' for word in words)}}}"
+
+
 class Content(Part, frozen=True, kw_only=True):
     """A submission: its systems, where their runs are, and what else belongs to it."""
 
@@ -106,6 +130,7 @@ class Content(Part, frozen=True, kw_only=True):
     entries: Annotated[tuple[Entry, ...], Says("System by benchmark: where the runs are.", minItems=1)]
     code: Annotated[tuple[Code, ...], Says("Folders of source code, one for each implementation.")] = ()
     files: Annotated[tuple[ExtraFile, ...], Says("Anything else that belongs in the submission.")] = ()
+    prepare: Annotated[Preparation, Says("What is done to files on their way into the package.")] = Preparation()
     waivers: Annotated[tuple[Waiver, ...], Says("Rejections to write it despite; the verdict stays.")] = ()
     deadline: (
         Annotated[
@@ -136,6 +161,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     entries: tuple[Entry, ...]
     code: tuple[Code, ...]
     files: tuple[ExtraFile, ...]
+    prepare: Preparation
     waivers: tuple[Waiver, ...]
     deadline: date | None
 
@@ -167,7 +193,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     def finding(
         self,
         rule: str,
-        message: str,
+        message: str | None = None,
         item: System | Part | None = None,
         *,
         expected: str | None = None,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import date
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import ClassVar
@@ -18,8 +19,9 @@ from mlsub.findings import Finding, Severity, Verdict
 from mlsub.io.errors import MlsubError, reason_of
 from mlsub.io.folders import Piece, adopt, assemble
 from mlsub.io.write import make_folder, write_file
-from mlsub.packing.manifest import Manifest, Waiver
+from mlsub.packing.manifest import Manifest, Preparation, Waiver, to_ask
 from mlsub.packing.plan import Difference, Plan, compare, lies_in, make_plan, missing_files, obstacles
+from mlsub.packing.prepare import prepare, unasked_words
 from mlsub.packing.runs import EntryRuns, LeftOut
 from mlsub.present.envelope import Answer
 from mlsub.rules.catalogue import finding
@@ -54,12 +56,16 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class File(msgspec.Struct, frozen=True):
-    """A file of the package: copied ``from`` a source, or a link."""
+    """A file of the package: copied ``from`` a source, or a link.
+
+    ``prepared`` says what is done to it on its way, in that order; one that ``scaling`` makes has no source.
+    """
 
     to: str
     source: str | None = msgspec.field(name="from")
     link: str | None
     executable: bool
+    prepared: tuple[str, ...]
 
 
 class Waived(msgspec.Struct, frozen=True):
@@ -81,12 +87,13 @@ class Packing(Answer, frozen=True, kw_only=True):
     """A package as planned, and what came of it.
 
     ``templates`` are the files to be filled in that --scaffold makes among the sources; ``difference`` is that to the
-    folder ``out`` before; ``findings`` are those of packing and on waivers, ``report``
+    folder ``out`` before, ``unasked`` the words of ``prepare`` in the manifest that may take it away;
+    ``findings`` are those of packing and on waivers, ``report``
     is that of the check, null where the plan is not sound. ``refused`` says that something keeps the package from
     being written, such as the ``blocking`` rejections.
     """
 
-    SCHEMA: ClassVar[int] = 7
+    SCHEMA: ClassVar[int] = 8
 
     manifest: str
     out: str
@@ -100,6 +107,7 @@ class Packing(Answer, frozen=True, kw_only=True):
     left_out: tuple[LeftOut, ...]
     templates: tuple[str, ...]
     difference: Difference
+    unasked: tuple[str, ...]
     findings: tuple[Finding, ...]
     blocking: tuple[Finding, ...]
     waived: tuple[Waived, ...]
@@ -117,27 +125,33 @@ def pack(manifest: Manifest, out: Path, request: Request) -> tuple[Plan, Packing
     Raises:
         MlsubError: ``out`` is not a folder for a submission, or cannot be written.
     """
-    plan, packed = _plan(manifest, out, request)
-    if not plan.sound and not (request.partly and any(chosen.runs for chosen in plan.runs)):
-        return plan, packed
     settings = msgspec.structs.replace(request.settings, round=manifest.round.name, usage=manifest.round.usage)
-    if request.write and not packed.refused and not packed.difference.none:
-        report, written = write_package(
-            plan.items,
-            manifest.organisation,
-            out,
-            settings,
-            wanted=lambda report: not _judge(packed, report, manifest, request).blocking,
-        )
-        return plan, msgspec.structs.replace(_judge(packed, report, manifest, request), written=written)
-    report = _check_links(plan, settings)
+    with TemporaryDirectory(prefix="mlsub-") as folder:
+        plan, pieces, packed = _plan(manifest, out, request, settings, Path(folder))
+        if not plan.sound and not (request.partly and any(chosen.runs for chosen in plan.runs)):
+            return plan, packed
+        if request.write and not packed.refused and not packed.difference.none:
+            report, written = write_package(
+                pieces,
+                manifest.organisation,
+                out,
+                settings,
+                wanted=lambda report: not _judge(packed, report, manifest, request).blocking,
+            )
+            return plan, msgspec.structs.replace(_judge(packed, report, manifest, request), written=written)
+        report = _check_links(manifest, settings, pieces)
     if request.write and plan.sound and packed.difference.none:
-        adopt(out, [item.to for item in plan.items])
+        adopt(out, [item.to for item in pieces])
     return plan, _judge(packed, report, manifest, request)
 
 
-def _plan(manifest: Manifest, out: Path, request: Request) -> tuple[Plan, Packing]:
-    """Return the plan, and what is known before the check; templates are written here."""
+def _plan(
+    manifest: Manifest, out: Path, request: Request, settings: Settings, folder: Path
+) -> tuple[Plan, Sequence[Piece], Packing]:
+    """Return the plan, its files as they come into the package, and what is known before the check.
+
+    Files are prepared in ``folder``; templates are written here.
+    """
     check_place(out)
     try:
         missing = missing_files(manifest) if request.templates else {}
@@ -147,11 +161,17 @@ def _plan(manifest: Manifest, out: Path, request: Request) -> tuple[Plan, Packin
         for file, template in missing.items() if request.write else ():
             _write_template(file, template)
         plan = make_plan(manifest, request.settings)
-        difference = compare(plan, out) if plan.sound else Difference()
+        wanted = manifest.prepare if plan.sound or request.partly else Preparation()
+        pieces, done = prepare(plan.items, wanted, folder, partial(_check_links, manifest, settings))
+        difference = compare(pieces, out) if plan.sound else Difference()
+        unasked = unasked_words(difference, wanted, pieces, out)
     except OSError as error:
         raise MlsubError(f"{error.filename or out} cannot be read: {reason_of(error)}.") from error
+    sources = {item.to: str(item.source) for item in plan.items if item.source is not None}
     findings = (*plan.findings, *obstacles(plan, out, difference, force=request.force))
-    return plan, Packing(
+    if unasked:
+        findings = (*findings, manifest.finding("package.unasked", expected=to_ask(unasked)))
+    packed = Packing(
         manifest=str(manifest.file),
         out=str(out),
         organisation=manifest.organisation,
@@ -161,17 +181,18 @@ def _plan(manifest: Manifest, out: Path, request: Request) -> tuple[Plan, Packin
         refused=any(found.severity is Severity.ERROR for found in findings),
         runs=plan.runs,
         files=tuple(
-            File(item.to, None if item.source is None else str(item.source), item.link, item.executable)
-            for item in plan.items
+            File(item.to, sources.get(item.to), item.link, item.executable, done.get(item.to, ())) for item in pieces
         ),
         left_out=plan.left_out,
         templates=tuple(map(str, missing)),
         difference=difference,
+        unasked=unasked,
         findings=findings,
         blocking=(),
         waived=(),
         report=None,
     )
+    return plan, pieces, packed
 
 
 def _write_template(file: Path, template: Template) -> None:
@@ -182,28 +203,28 @@ def _write_template(file: Path, template: Template) -> None:
     write_file(file, template.content.encode(), force=False, executable=template.executable)
 
 
-def _check_links(plan: Plan, settings: Settings) -> Report:
+def _check_links(manifest: Manifest, settings: Settings, pieces: Sequence[Piece]) -> Report:
     """Check the package as it would be, without copying it."""
     with TemporaryDirectory(prefix="mlsub-") as folder:
-        tree = Path(folder) / plan.manifest.organisation
-        assemble(plan.items, tree, linked=True)
+        tree = Path(folder) / manifest.organisation
+        assemble(pieces, tree, linked=True)
         report = check_paths([tree], settings)[0]
     # The links are of this check alone; what the layout will be follows from the plan.
     kept = [found for found in report.findings if not found.rule.startswith("layout.")]
-    return msgspec.structs.replace(report, findings=(*kept, *_audit_planned(plan)))
+    return msgspec.structs.replace(report, findings=(*kept, *_audit_planned(manifest, pieces)))
 
 
-def _audit_planned(plan: Plan) -> Iterator[Finding]:
+def _audit_planned(manifest: Manifest, pieces: Sequence[Piece]) -> Iterator[Finding]:
     systems: dict[str, set[str]] = {}
-    for entry in plan.manifest.entries:
+    for entry in manifest.entries:
         systems.setdefault(entry.benchmark, set()).add(entry.system)
     unfilled = tuple(
         item.to
-        for item in plan.items
+        for item in pieces
         if item.source is not None and may_be_template(item.to) and begins_as_template(item.source.resolve())
     )
-    listing = Listing(items=tuple(map(_item, plan.items)), unfilled=unfilled)
-    yield from audit_layout(listing, systems, plan.manifest.round.usage)
+    listing = Listing(items=tuple(map(_item, pieces)), unfilled=unfilled)
+    yield from audit_layout(listing, systems, manifest.round.usage)
 
 
 def _item(piece: Piece) -> Item:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import filecmp
 import os
 import stat
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -19,7 +19,7 @@ from mlsub.io.folders import Piece, digest, foreign_files, list_files
 from mlsub.io.look import open_regular
 from mlsub.io.show import first_few
 from mlsub.packing.manifest import Entry, Manifest, Part, System
-from mlsub.packing.runs import EntryRuns, LeftOut, choose_runs
+from mlsub.packing.runs import EntryRuns, LeftOut, choose_runs, is_gzip
 from mlsub.rules.catalogue import finding
 from mlsub.rules.load import benchmark
 from mlsub.submission.audit import LINK_ESCAPES, link_faults
@@ -77,7 +77,10 @@ def _parts(manifest: Manifest, runs: Iterable[EntryRuns]) -> Iterator[Taken]:
     for entry, chosen in zip(manifest.entries, runs, strict=True):
         to = f"results/{entry.name}"
         for number, run in enumerate(map(Path, chosen.runs)):
-            yield _file(manifest, run, f"{to}/result_{number}.txt", entry, executable=False)
+            log = _file(manifest, run, f"{to}/result_{number}.txt", entry, executable=False)
+            if isinstance(log, Piece) and not manifest.prepare.gunzip and is_gzip(run):
+                log = manifest.finding("package.compressed", f"{run.name} is gzip", entry, actual=str(run))
+            yield log
             if entry.power is not None:
                 folder = Path(entry.power, run.name.removesuffix(".txt"))
                 yield from _folder(manifest, folder, f"{to}/power/result_{number}", entry)
@@ -286,15 +289,15 @@ class Difference(msgspec.Struct, frozen=True):
         return not (self.new or self.changed or self.extra)
 
 
-def compare(plan: Plan, out: Path) -> Difference:
-    """Compare a plan with a folder, which need not exist: contents, links, and what may be executed.
+def compare(pieces: Sequence[Piece], out: Path) -> Difference:
+    """Compare the files of a package with a folder, which need not exist: contents, links, and what may be executed.
 
     Raises:
         OSError: something in the folder cannot be read.
     """
     if not out.is_dir():
-        return Difference(new=tuple(item.to for item in plan.items))
-    there, planned = set(list_files(out)), {item.to: item for item in plan.items}
+        return Difference(new=tuple(item.to for item in pieces))
+    there, planned = set(list_files(out)), {item.to: item for item in pieces}
     same = {to for to, item in planned.items() if to in there and _equal(item, out / to)}
     changed = tuple(to for to in planned if to in there and to not in same)
     extra = tuple(sorted(there - planned.keys()))

@@ -91,6 +91,7 @@ class _Reader:
             entries=entries,
             code=code,
             files=files,
+            prepare=content.prepare,
             waivers=tuple(self._waivers(names)),
             deadline=self._day(content.deadline or "never", "deadline"),
         )

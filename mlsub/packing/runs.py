@@ -13,8 +13,10 @@ import msgspec
 
 from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError
+from mlsub.io.look import open_regular
 from mlsub.judge.window import Selection, no_experiment, no_window, select_window, timed
 from mlsub.log.events import read_events
+from mlsub.log.reader import GZIP
 from mlsub.packing.manifest import Entry, Manifest
 from mlsub.rounds import Round
 from mlsub.rules.load import Benchmark, benchmark
@@ -121,6 +123,8 @@ def _by_start(logs: Sequence[Path], round_: Round) -> list[Path]:
             time = run_started(log, round_)
         except MlsubError as error:
             raise MlsubError(f"{log} cannot be read: {error}.") from error
+        if time is None and is_gzip(log):
+            raise MlsubError(f"{log} is gzip, though its name does not end in .gz. Unpack it, or rename it.")
         if time is None:
             raise MlsubError(f"{log} has no run_start, so it has no place in the order. List the logs one by one.")
         started.append((time, log))
@@ -137,6 +141,16 @@ def run_started(log: Path, round_: Round) -> float | None:
         if event.key == "run_start" and math.isfinite(event.time_ms):
             return float(event.time_ms)
     return None
+
+
+def is_gzip(file: Path) -> bool:
+    """Return whether a file begins as gzip does, whatever its name.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    with open_regular(file) as stream:
+        return stream.read(len(GZIP)) == GZIP
 
 
 def _median_window(

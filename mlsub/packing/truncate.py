@@ -49,13 +49,14 @@ class Truncation(Answer, frozen=True, kw_only=True):
     logs: tuple[Shortened, ...]
 
 
-def truncate(file: Path, limit: int = LIMIT, *, write: bool) -> Shortened | None:
+def truncate(file: Path, limit: int = LIMIT, *, write: bool, target: Path | None = None) -> Shortened | None:
     """Shorten a log to at most ``limit`` bytes; None where it is no larger.
 
     Args:
         file: the log.
         limit: bytes; the rules know :data:`LIMIT` and nothing below.
         write: False to find out what would become of it.
+        target: where the shortened log goes; None for its own place.
 
     Raises:
         OSError: it cannot be read.
@@ -74,6 +75,7 @@ def truncate(file: Path, limit: int = LIMIT, *, write: bool) -> Shortened | None
             file,
             lambda source, sink: _shorten(source, kept, marker, sink),
             lambda part: prove_same(file, part),
+            target,
         )
     return Shortened(
         path=str(file),

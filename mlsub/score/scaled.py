@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from mlsub.io.look import open_regular
 from mlsub.io.show import show
 from mlsub.log.run import Run, Timeline
 from mlsub.rules.catalogue import finding
-from mlsub.submission.report import ScoreResult
+from mlsub.submission.report import EntryResult, ScoreResult
 
 
 def olympic_mean(minutes: Sequence[float | None], dropped: int) -> float | None:
@@ -148,6 +149,18 @@ def score_of(
 
 def _times(minutes: float | None, factor: float) -> float | None:
     return None if minutes is None or not math.isfinite(minutes * factor) else minutes * factor
+
+
+def missing_scaling(entries: Iterable[EntryResult]) -> Iterator[tuple[str, float]]:
+    """Yield the place of each ``scaling.json`` that an entry lacks, and the expected factor."""
+    for entry in entries:
+        if not entry.score.scaling_file and not entry.score.as_expected:
+            yield f"{entry.path}/{FILE}", entry.score.expected_scaling
+
+
+def render_scaling(factor: float) -> bytes:
+    """Return the content of a ``scaling.json``, as the official package checker writes it."""
+    return json.dumps({"scaling_factor": factor}).encode()
 
 
 def audit_scaling(path: str, score: ScoreResult, severity: Severity | None = None) -> Iterator[Finding]:

@@ -47,10 +47,12 @@ def document_of(plan: Plan, packed: Packing, *, wanted: bool) -> Document:
         wanted: whether the package was to be written.
     """
     near = partial(_near, plan.manifest.folder)
+    prepared = Counter(word for file in packed.files for word in file.prepared)
     return document(
         f"Package of {packed.organisation}, {plan.manifest.round.title}",
         Facts((("manifest", Span(packed.manifest, "path")), ("into", Span(packed.out, "path")))),
         *_plan(plan),
+        _named("Prepared on the way", [f"{word}: {plural(count, 'file')}" for word, count in prepared.items()]),
         *(package_blocks(packed.report) if packed.report is not None else ()),
         Findings(packed.findings),
         Items(tuple(each.line for each in packed.waived)),

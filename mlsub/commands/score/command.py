@@ -77,23 +77,19 @@ def _write_scaling(reports: Sequence[Report]) -> None:
     Raises:
         MlsubError: a file cannot be written; those before it are there.
     """
-    import json
     import os
 
     from mlsub.io.write import write_file
-    from mlsub.score.scaled import FILE
+    from mlsub.score.scaled import missing_scaling, render_scaling
 
-    written = False
-    for report in reports:
-        for entry in report.entries:
-            if not entry.score.scaling_file and not entry.score.as_expected:
-                file = Path(report.root) / entry.path / FILE
-                if os.path.lexists(file):
-                    raise MlsubError(f"{file} is there and is never replaced. Move it away to have it written.")
-                write_file(file, json.dumps({"scaling_factor": entry.score.expected_scaling}).encode(), force=False)
-                tell(f"written: {file}: {entry.score.expected_scaling!r}")
-                written = True
-    if not written:
+    missing = [(Path(report.root), *each) for report in reports for each in missing_scaling(report.entries)]
+    for root, place, factor in missing:
+        file = root / place
+        if os.path.lexists(file):
+            raise MlsubError(f"{file} is there and is never replaced. Move it away to have it written.")
+        write_file(file, render_scaling(factor), force=False)
+        tell(f"written: {file}: {factor!r}")
+    if not missing:
         tell("no scaling.json to write: every entry that is to be scaled has one")
 
 
