@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import shlex
 import subprocess
@@ -298,3 +299,88 @@ def test_a_division_that_is_to_be_filled_in_is_one_task(workplace: Workplace) ->
     done = answer()
     assert (done.status, kinds(done)) == (1, [("fill-in", "rack1.json")])
     assert done.document["entries"][0]["runs"] == 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("round_", "command", "word"),
+    [
+        ("1.0", "redact training_v1.0/ACME --write", "redact"),
+        ("4.0", "score training_v4.0/ACME --write-scaling", "scaling"),
+    ],
+)
+def test_a_package_that_a_command_has_changed_ends_sealed_whether_the_manifest_asks_for_that_or_not(
+    round_: str, command: str, word: str, workplace: Workplace
+) -> None:
+    for file in (workplace.folder / "runs/resnet").iterdir():
+        log = Log.read(file)
+        log.put("eval_accuracy", metadata={"epoch_num": 35})
+        file.write_text("Running as /home/mallory/run\n" + log.text())
+    workplace.save(round=round_)
+    filled(workplace)
+    assert run("pack", "--write", "--jobs", "1").status == 0
+    assert run(*command.split()).status == 0
+    assert run("pack", "--jobs", "1").status == 1
+    done = answer()
+    assert (done.document["state"], done.document["unasked"]) == ("to-be-sealed", [word])
+    assert f"manifest: submission.yaml, which lacks prepare: {{{word}: true}} for" in " ".join(status().stdout.split())
+    if word == "scaling":
+        assert done.document["entries"][0]["minutes"] > 12
+    seal, _, _ = done.document["next"].partition(" --recipient")
+    assert run(*shlex.split(seal)[1:], "--no-encryption").status == 0
+    assert (answer().document["state"], status().status) == ("sealed", 0)
+    workplace.save(prepare={word: True})
+    asked = answer().document
+    assert (asked["state"], asked["unasked"]) == ("sealed", [])
+    assert run(*shlex.split(asked["next"])[1:]).status == 0
+    assert run("pack", "--write", "--jobs", "1").stdout.endswith(" is as planned: nothing to write.\n")
+
+
+@pytest.mark.slow
+def test_what_a_person_changed_in_the_package_is_shown_by_pack(workplace: Workplace) -> None:
+    filled(workplace)
+    assert run("pack", "--write", "--jobs", "1").status == 0
+    with (workplace.folder / "training_v1.0/ACME/results/rack1/resnet/result_0.txt").open("a") as log:
+        log.write("by hand\n")
+    done = answer()
+    assert (done.document["state"], done.document["unasked"]) == ("unfinished", [])
+    assert done.document["next"] == "mlsub pack submission.yaml"
+    assert "package.out-changed" in run(*shlex.split(done.document["next"])[1:]).stdout
+
+
+def test_the_days_of_the_round_are_counted_from_the_deadline(workplace: Workplace) -> None:
+    workplace.entry(benchmark="flux1")
+    workplace.save(round="6.1", deadline="2026-12-31")
+    [rcps, *review, publication] = answer().document["calendar"]
+    assert (rcps["day"], rcps["source"]) == ("2026-12-24", "training_policies#589")
+    # The deadline is a Thursday: the schedule in the submission rules counts from the Friday.
+    assert [each["day"] for each in review] == ["2027-01-08", "2027-01-11", "2027-01-18", "2027-01-20"]
+    assert (publication["day"], publication["what"]) == ("2027-01-27", "publication")
+    shown = status().stdout
+    assert "Days of the round\n" in shown and "2027-01-27" in shown
+    # A round that is published has no days to come; and no calendar has the year 10000.
+    workplace.save(round="6.0")
+    assert answer().document["calendar"] == []
+    workplace.save(round="6.1", deadline="9999-12-31")
+    assert [each["day"] for each in answer().document["calendar"]] == ["9999-12-24"]
+
+
+def test_a_run_that_is_gzip_is_named_and_pack_says_what_unpacks_it(workplace: Workplace) -> None:
+    log = workplace.folder / "runs/resnet/train-0.txt"
+    packed = log.with_name("a.log.gz")
+    packed.write_bytes(gzip.compress(log.read_bytes()))
+    workplace.entry(runs=["runs/resnet/a.log.gz", *(f"runs/resnet/train-{number}.txt" for number in range(1, 5))])
+    done = answer().document
+    assert done["tasks"][0]["words"] == "a.log.gz is gzip [package.compressed]"
+    assert "prepare: {gunzip: true}" in run(*shlex.split(done["next"])[1:]).stdout
+    workplace.save(prepare={"gunzip": True})
+    assert [task["kind"] for task in answer().document["tasks"]] == ["template"]
+
+
+def test_numbered_logs_are_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    workplace = Workplace(tmp_path, "bert", named="run_{}.log")
+    workplace.entry(runs="runs/bert")
+    done = answer().document
+    assert [(entry["runs"], entry["needed"]) for entry in done["entries"]] == [(10, 10)]
+    assert "package.runs-missing" not in run("pack").stdout

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import timedelta
 
 from mlsub.commands.status.run import Status
 from mlsub.commands.status.tasks import EntryStatus, Task
 from mlsub.findings import Verdict
 from mlsub.io.show import plural
+from mlsub.packing.manifest import to_ask
 from mlsub.present.document import Cell, Column, Document, Facts, Items, Span, Table, Text, document, section
 from mlsub.present.entries import MEANINGS
 from mlsub.rounds import get_round
@@ -25,12 +27,16 @@ _COLUMNS = (
 )
 
 
+_DAYS = (Column("day", when_narrow="keep"), Column("what"), Column("by", leave_out=1))
+
+
 def document_of(status: Status) -> Document:
     """Return what there is, what is left to do, and the next command."""
     return document(
         f"Status of {status.organisation}, {get_round(status.usage, status.round).title}",
         Facts(tuple(_facts(status))),
         Table(_COLUMNS, tuple(map(_row, status.entries))),
+        section("Days of the round", Table(_DAYS, tuple(_calendar(status)))),
         section("Left to do", Items(tuple(_tasks(status.tasks)))),
         Text(f"{status.why[:1].upper()}{status.why[1:]}."),
         Text(("Next: ", Span(status.next, "code"))),
@@ -39,7 +45,8 @@ def document_of(status: Status) -> Document:
 
 def _facts(status: Status) -> Iterator[tuple[str, Cell]]:
     if status.manifest is not None:
-        yield "manifest", Span(status.manifest, "path")
+        lacks = f", which lacks {to_ask(status.unasked)} for what the package has" if status.unasked else ""
+        yield "manifest", (Span(status.manifest, "path"), lacks)
     yield "package", (Span(status.package, "path"), "" if status.written else " (not written yet)")
     if status.official is not None:
         yield "verdict", Span(status.official, MEANINGS[Verdict(status.official)])
@@ -49,6 +56,13 @@ def _facts(status: Status) -> Iterator[tuple[str, Cell]]:
         yield "sealed", Span(status.sealed, "path")
     if status.deadline is not None and status.days_left is not None:
         yield "deadline", f"{status.deadline}, {_days(status.days_left)}"
+
+
+def _calendar(status: Status) -> Iterator[tuple[Cell, ...]]:
+    if status.deadline is not None and status.days_left is not None:
+        today = status.deadline - timedelta(status.days_left)
+        for each in status.calendar:
+            yield f"{each.day}, {_days((each.day - today).days)}", each.what, each.source
 
 
 def _days(left: int) -> str:

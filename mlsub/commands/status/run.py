@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec.structs import replace
 
@@ -21,7 +21,8 @@ from mlsub.packing.names import MANIFEST_SUFFIX
 from mlsub.packing.pack import Request, deciding, pack
 from mlsub.packing.tree import compare_tree, read_manifest
 from mlsub.present.envelope import Answer
-from mlsub.rounds import get_round
+from mlsub.rounds import Round, get_round
+from mlsub.rounds.calendar import CalendarDay, calendar_of
 from mlsub.rules.load import benchmark
 from mlsub.submission.find import Place, Target, folders, is_folder, locate, manifest_near, named_round, organisations
 from mlsub.submission.manifest import MANIFEST
@@ -39,22 +40,26 @@ class Status(Answer, frozen=True, kw_only=True):
     """Where a submission stands.
 
     ``manifest`` is null where there is none, ``package`` the folder of the package, ``sealed`` the file that the
-    package is sealed in as it is now. ``days_left`` are those until the deadline, 0 on its day, negative after it.
+    package is sealed in as it is now. ``unasked`` are the words of ``prepare`` that the manifest lacks for the package
+    that is there. ``days_left`` are those until the deadline, 0 on its day, negative after it; ``calendar`` has the
+    other days of the round.
     ``official`` is the verdict on what there is, null where there is no run yet. ``tasks`` are in the order in which
     they are done; ``next`` is the command to run, and ``why`` says what for.
     """
 
-    SCHEMA: ClassVar[int] = 1
+    SCHEMA: ClassVar[int] = 2
 
     organisation: str
     usage: str
     round: str
     manifest: str | None
+    unasked: tuple[str, ...]
     package: str
     written: Annotated[bool, Says("Whether there is a package.")]
     sealed: str | None
     deadline: date | None
     days_left: int | None
+    calendar: tuple[CalendarDay, ...]
     state: State
     official: str | None
     entries: tuple[EntryStatus, ...]
@@ -98,7 +103,14 @@ def status_of_manifest(manifest: Manifest, out: Path, today: date, settings: Set
     Raises:
         MlsubError: ``out`` is not a folder for a submission.
     """
-    plan, packed = pack(manifest, out, Request(today=today, partly=True, templates=True, settings=settings))
+    request = Request(today=today, partly=True, templates=True, settings=settings)
+    plan, packed = pack(manifest, out, request)
+    unasked = packed.unasked
+    if unasked:
+        # Where the package is what the manifest would make with these words, that is what is looked at.
+        asking = replace(manifest, prepare=replace(manifest.prepare, **dict.fromkeys(unasked, True)))
+        as_asked = pack(asking, out, request)
+        plan, packed = as_asked if as_asked[1].difference.none else (plan, packed)
     round_ = manifest.round
     entries = {
         f"results/{entry.name}": EntryStatus(
@@ -121,11 +133,11 @@ def status_of_manifest(manifest: Manifest, out: Path, today: date, settings: Set
         usage=round_.usage,
         round=round_.name,
         manifest=str(manifest.file),
+        unasked=unasked if packed.difference.none else (),
         package=str(out),
         written=there,
         sealed=None,
-        deadline=manifest.deadline,
-        days_left=_days_left(manifest.deadline, today),
+        **_days(round_, manifest.deadline, today),
         state="to-be-written",
         official=None if packed.report is None else packed.report.official.value,
         entries=tuple(entries.values()),
@@ -167,11 +179,11 @@ def status_of_package(path: Path, settings: Settings, today: date) -> Status:
         usage=report.usage,
         round=report.round,
         manifest=None if near is None else os.path.relpath(near.file),
+        unasked=(),
         package=str(path),
         written=_is_there(path),
         sealed=None,
-        deadline=deadline,
-        days_left=_days_left(deadline, today),
+        **_days(get_round(report.usage, report.round), deadline, today),
         state="to-be-sealed",
         official=report.official.value,
         entries=tuple(entries.values()),
@@ -232,8 +244,11 @@ def _entries(report: Report) -> Iterator[tuple[str, EntryStatus]]:
         )
 
 
-def _days_left(deadline: date | None, today: date) -> int | None:
-    return None if deadline is None else (deadline - today).days
+def _days(round_: Round, deadline: date | None, today: date) -> dict[str, Any]:
+    """Return the fields of a status that depend on the deadline."""
+    left = None if deadline is None else (deadline - today).days
+    calendar = () if deadline is None else tuple(calendar_of(round_, deadline))
+    return {"deadline": deadline, "days_left": left, "calendar": calendar}
 
 
 def _reviews(report: Report | None) -> int:
