@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import click
 
@@ -20,6 +21,9 @@ from mlsub.commands.output import Target, format_option, tell
 @click.option(
     "--pattern", "texts", multiple=True, metavar="TEXT", help="Replace this text; * for what varies in a word."
 )
+@click.option(
+    "--also", metavar="FILE", type=click.Path(), help="Replace what FILE names: rows of the list, or a text a line."
+)
 @format_option
 def command(
     paths: tuple[str, ...],
@@ -29,6 +33,7 @@ def command(
     hosts: tuple[str, ...],
     env: bool,
     texts: tuple[str, ...],
+    also: str | None,
     format_: str,
 ) -> None:
     """Replace secrets, hosts, addresses, users and home folders in logs by <secret-1> and the like.
@@ -38,17 +43,20 @@ def command(
     never altered, which redact proves before it writes anything; what is private inside records is listed.
 
     Exit status: 0 nothing of what it looks for is left; 1 something would be replaced, is left in a record or another
-    file, or was not searched; 2 a log could not be read or written.
+    file, or was not searched; 2 a log could not be read or written. The answer ends with what is not replaced and may
+    be private, masked; it does not count. Choose of it with --also.
     """
     from mlsub.commands.redact.document import document_of
     from mlsub.commands.redact.run import redact
+    from mlsub.io.read import read_text
     from mlsub.packing.redact.redactor import Redactor
     from mlsub.present.terminal import progress_bar
 
     if write and output is not None:
         raise click.UsageError("--write replaces in place, -o writes copies. Give one of them.")
     with progress_bar() as progress:
-        redactor = Redactor(users, hosts, texts, env=env)
+        also_lines = read_text(Path(also)).splitlines() if also is not None else []
+        redactor = Redactor(users, hosts, texts, [line for line in map(str.strip, also_lines) if line], env=env)
         redaction, problems = redact(paths, redactor, write=write, output=output, progress=progress)
     for problem in problems:
         tell(f"{problem}", "redact")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import ClassVar
 
 import msgspec
 
 from mlsub.io.show import plural
-from mlsub.packing.redact.model import Private, Where
+from mlsub.packing.redact.model import Kind, Private, Where
 from mlsub.present.document import Column, Document, Facts, Section, Span, Table, Text, document, section
 from mlsub.present.envelope import Answer
 
@@ -24,9 +25,11 @@ class Redaction(Answer, frozen=True, kw_only=True):
 
     ``logs`` and ``files`` count those that were searched below ``root``; other files than logs are never written.
     ``written`` says where redacted logs went, null for nowhere. ``looked_for`` is all that can have been found.
+    ``unsure`` is what is not replaced and may be private, masked, with its handle as placeholder. ``more_unsure``
+    counts the places of what is not listed there, and ``unknown_handles`` are those that nothing in the logs has.
     """
 
-    SCHEMA: ClassVar[int] = 3
+    SCHEMA: ClassVar[int] = 4
 
     root: str
     logs: int
@@ -35,6 +38,9 @@ class Redaction(Answer, frozen=True, kw_only=True):
     items: tuple[Private, ...]
     unsearched: tuple[Unsearched, ...]
     looked_for: tuple[str, ...]
+    unsure: tuple[Private, ...]
+    more_unsure: int
+    unknown_handles: tuple[str, ...]
 
     @property
     def remains(self) -> bool:
@@ -45,6 +51,8 @@ class Redaction(Answer, frozen=True, kw_only=True):
 
 #: Paths listed of those that were not searched.
 _SHOWN, _NOT_SEARCHED = 20, (Column("path"), Column("why"))
+#: Rows of a kind of what is not replaced and a person should look at.
+_UNSURE = 25
 
 
 def document_of(redaction: Redaction) -> Document:
@@ -52,18 +60,22 @@ def document_of(redaction: Redaction) -> Document:
     more = len(redaction.unsearched) - _SHOWN
     unsearched = tuple((Span(one.path, "path"), one.reason) for one in redaction.unsearched[:_SHOWN])
     kinds = "; ".join(redaction.looked_for)
+    shown = [item for kind in Kind for item in [one for one in redaction.unsure if one.kind is kind][:_UNSURE]]
+    hidden = len(redaction.unsure) - len(shown)
+    rest = f"And {hidden} more, in --format json. " if hidden else ""
+    rest += f"And {plural(redaction.more_unsure, 'place')} of more like them. " if redaction.more_unsure else ""
     return document(
         "Redaction of logs",
         Facts((("below", Span(redaction.root, "path")),)),
-        _table(redaction, Where.FREE, Column("placeholder", when_narrow="keep")),
+        _table(redaction.items, Where.FREE, Column("placeholder", when_narrow="keep")),
         _left(
             "Not redacted, because it is inside a record, and records must not be altered",
-            _table(redaction, Where.RECORD),
+            _table(redaction.items, Where.RECORD),
             "Log the next run from a folder that names nobody; ask the review committee about this one.",
         ),
         _left(
             "Not redacted, because it is in code, a script or a description",
-            _table(redaction, Where.FILE),
+            _table(redaction.items, Where.FILE),
             "Change what should not be public there yourself.",
         ),
         _left(
@@ -71,18 +83,24 @@ def document_of(redaction: Redaction) -> Document:
         ),
         Text(_summary(redaction)),
         Text(f"Looked for: {kinds}. No search knows all that is private: read what you publish."),
+        _left(
+            "Not replaced, and may be private: look at these",
+            _table(shown, Where.UNSURE, Column("handle", when_narrow="keep"), Column("kind")),
+            f"{rest}Copy the rows of what is private to a file, and give it with --also FILE.",
+        ),
+        Text(f"Nothing has the handle {', '.join(redaction.unknown_handles)}.") if redaction.unknown_handles else None,
     )
 
 
-def _table(redaction: Redaction, where: Where, *first: Column) -> Table:
-    """What stands in a kind of place, and where: with its placeholder if there is a column for that."""
+def _table(items: Iterable[Private], where: Where, *first: Column) -> Table:
+    """What stands in a kind of place, and where: with its placeholder and kind if there are columns for them."""
     columns = (*first, Column("stands for" if first else "text", when_narrow="shorten"), Column("times", number=True))
     rows = []
-    for item in redaction.items:
+    for item in items:
         if where in item.counts:
             spot = item.places[where][0]
             key = (spot.key,) if where is Where.RECORD else ()
-            named = (item.placeholder,) if first else ()
+            named = (item.placeholder, item.kind.value)[: len(first)]
             at = Span(f"{spot.path}:{spot.line}", "path")
             rows.append((*named, Span(item.text, "code"), str(item.counts[where]), *key, at))
     keys = (Column("key"),) if where is Where.RECORD else ()

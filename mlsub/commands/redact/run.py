@@ -80,6 +80,9 @@ def redact(
         items=tuple(items),
         unsearched=tuple(Unsearched(path, reason) for path, reason in paths_left),
         looked_for=LOOKS.looked_for,
+        unsure=tuple(redactor.unsure),
+        more_unsure=redactor.more_unsure,
+        unknown_handles=tuple(sorted(redactor.unknown_handles)),
     ), problems
 
 

@@ -6,7 +6,7 @@ import re
 from bisect import bisect
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import accumulate, chain, islice
 
 from mlsub.packing.redact.model import Kind, PrivateSpan
@@ -28,6 +28,8 @@ _HOST_DOMAIN = re.compile(rb"(?:\.[A-Za-z][\w-]{0,62}){2,6}(?![\w-])")
 _MAX_KEPT, _WEIGHT = 1 << 25, 128
 #: By the sketch of a line what may be private in it.
 _Noted = dict[bytes, tuple[Candidate, ...]]
+#: What is noted already, and what finds it in sketches of other lines.
+_Search = tuple[_Noted, Callable[[bytes], Iterator[Candidate]]]
 
 
 def is_distinctive(secret: bytes) -> bool:
@@ -44,9 +46,10 @@ class Known:
     """
 
     def __init__(self) -> None:
-        #: What looks private, what may be a name, and how much of both is kept.
+        #: What looks private, what may be a name, what a person should look at, and how much of them is kept.
         self._lines: _Noted = {}
         self._named: _Noted = {}
+        self._unsure: _Noted = {}
         self._kept = 0
 
     def learn(self, names: Mapping[bytes, Kind], secrets: Collection[bytes]) -> None:
@@ -73,25 +76,36 @@ class Known:
 
     def find(self, text: bytes) -> list[PrivateSpan]:
         """Return what is private in whole lines, with NUL for what is replaced already, in no order."""
-        if self._kept > _MAX_KEPT:
-            self._lines.clear()
-            self._named.clear()
-            self._kept = 0
-        sketch = text.translate(SKETCH)
-        lines = sketch.split(b"\n")
-        different = dict.fromkeys(lines)
-        self._note(self._lines, different, _looking_private)
-        self._note(self._named, different, self._maybe_names)
         found = self._find_secrets(text)
+        found += self._judged(text, (self._lines, _looking_private), (self._named, self._maybe_names))
+        sketch = text.translate(SKETCH)
+        for start, end, judge in candidates(sketch, sketch, all_looks()[1]):
+            found += ((start + first, start + last, thing) for first, last, thing in judge(text[start:end]))
+        return found
+
+    def find_unsure(self, text: bytes) -> list[PrivateSpan]:
+        """Return what looks like something private and is none for sure, in the order of lines."""
+        return self._judged(text, (self._unsure, partial(_looking_private, which=2)))
+
+    def _judged(self, text: bytes, *searches: _Search) -> list[PrivateSpan]:
+        """Return what is found in whole lines, by searches in their sketches that are noted."""
+        if self._kept > _MAX_KEPT:
+            for noted in (self._lines, self._named, self._unsure):
+                noted.clear()
+            self._kept = 0
+        lines = text.translate(SKETCH).split(b"\n")
+        different = dict.fromkeys(lines)
+        for noted, search in searches:
+            self._note(noted, different, search)
+        by_line = {line: [*chain.from_iterable(noted[line] for noted, _ in searches)] for line in different}
+        found: list[PrivateSpan] = []
         at = 0
         for line in lines:
-            for start, end, judge in chain(self._lines[line], self._named[line]):
+            for start, end, judge in by_line[line]:
                 begin = at + start
                 for first, last, thing in judge(text[begin : at + end]):
                     found.append((begin + first, begin + last, thing))
             at += len(line) + 1
-        for start, end, judge in candidates(sketch, b"\n".join(different), all_looks()[1]):
-            found += ((start + first, start + last, thing) for first, last, thing in judge(text[start:end]))
         return found
 
     def _note(self, noted: _Noted, lines: Iterable[bytes], search: Callable[[bytes], Iterator[Candidate]]) -> None:
@@ -100,7 +114,7 @@ class Known:
         sketch = b"\n" + b"\n".join(new)
         starts = list(accumulate((len(line) + 1 for line in new), initial=1))
         found: defaultdict[int, list[Candidate]] = defaultdict(list)
-        for start, end, judge in search(sketch):
+        for start, end, judge in search(sketch) if new else ():
             number = bisect(starts, start) - 1
             found[number].append((start - starts[number], end - starts[number], judge))
         noted.update(dict.fromkeys(new, ()))
@@ -144,5 +158,5 @@ def _end(text: bytes, end: int) -> int:
     return 0 if _WORD.match(text, end) else domain.end() if domain else end
 
 
-def _looking_private(sketch: bytes) -> Iterator[Candidate]:
-    return candidates(sketch, b"\n".join(set(sketch.split())), all_looks()[0])
+def _looking_private(sketch: bytes, which: int = 0) -> Iterator[Candidate]:
+    return candidates(sketch, b"\n".join(set(sketch.split())), all_looks()[which])

@@ -17,6 +17,7 @@ class Kind(StrEnum):
     PATH = "path"
     HOST = "host"
     ADDRESS = "address"
+    ID = "id"
     USER = "user"
 
 
@@ -35,11 +36,15 @@ class Spot(msgspec.Struct, frozen=True):
 
 
 class Where(StrEnum):
-    """Where a private thing stands: in the free text of a log, in its records, or in another file."""
+    """Where a thing stands: in the free text of a log, in its records, or in another file.
+
+    ``UNSURE``: in the free text of a log, where it is not replaced.
+    """
 
     FREE = "free"
     RECORD = "record"
     FILE = "file"
+    UNSURE = "unsure"
 
 
 class Private(msgspec.Struct):

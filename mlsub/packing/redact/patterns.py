@@ -49,8 +49,11 @@ class _Looks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     parts: dict[str, str]
     forms: tuple[_Form, ...]
     blocks: tuple[_Form, ...]
+    unsure: tuple[_Form, ...]
     checks: dict[str, str]
     common: str
+    machines: str
+    field: str
 
 
 LOOKS = shipped(__file__, "looks.yaml", _Looks)
@@ -118,10 +121,10 @@ def _looks(forms: Iterable[_Form]) -> Iterator[Look]:
 
 
 @lru_cache(maxsize=1)
-def all_looks() -> tuple[tuple[Look, ...], tuple[Look, ...]]:
-    """Return everything that is looked for within a line, and over several."""
+def all_looks() -> tuple[tuple[Look, ...], ...]:
+    """Return everything that is looked for within a line, over several, and for a person to look at."""
     tokens = (_token_look(token, prefix) for token in TOKENS for prefix in token.prefixes)
-    return (*tokens, *_looks(LOOKS.forms)), tuple(_looks(LOOKS.blocks))
+    return (*tokens, *_looks(LOOKS.forms)), tuple(_looks(LOOKS.blocks)), tuple(_looks(LOOKS.unsure))
 
 
 def candidates(sketch: bytes, words: bytes, looks: Iterable[Look]) -> Iterator[Candidate]:
@@ -158,7 +161,11 @@ def _matched(sketch: bytes, mirrored: bytes, look: Look, match: re.Match[bytes])
 Spans = tuple[PrivateSpan, ...]
 #: What a value is not, matched from its beginning.
 _CHECKS = {name: re.compile(pattern.encode()) for name, pattern in LOOKS.checks.items()}
-_DIGIT, _LETTER = re.compile(rb"\d"), re.compile(rb"[A-Za-z]")
+#: No name of a model or a layer has so many letters and digits in a row.
+_LONG = re.compile(rb"[A-Za-z0-9]{18}")
+_DIGIT, _LETTER, _WORDS = re.compile(rb"\d"), re.compile(rb"[A-Za-z]"), re.compile(rb"[a-z]{2,}")
+#: The class of each letter and digit: lower case, upper case, or digit.
+_CLASSES = re.sub(rb"[a-z]", b"a", re.sub(rb"[A-Z]", b"A", re.sub(rb"\d", b"0", bytes(range(256)))))
 
 
 def _whole(kind: Kind, value: bytes) -> Spans:
@@ -245,20 +252,48 @@ def _address(value: bytes) -> Spans:
     return _machine(value) if is_one else ()
 
 
-def _groups_of_hex(value: bytes) -> Spans:
-    """An address of IPv6 or of a network card."""
-    return () if _CHECKS["not_hex"].match(value.lower()) else _whole(Kind.ADDRESS, value)
+def _identifier(value: bytes) -> Spans:
+    is_one = len(_DIGIT.findall(value)) > 1 or (is_mixed(value) and value.isupper())
+    return _whole(Kind.ID, value) if is_one else ()
 
 
-def _email(value: bytes) -> Spans:
-    return () if _CHECKS["not_email"].match(value.lower()) else _whole(Kind.EMAIL, value)
+def _if_rare(judge: Judge) -> Judge:
+    """Judge names only that have no words of the field and no everyday ones, but for those of machines in hosts."""
+    return lambda value: judge(value) if is_rare(value, _MACHINES if judge is _numbered else frozenset()) else ()
+
+
+def is_rare(name: bytes, known: frozenset[bytes] = frozenset()) -> bool:
+    """Return whether a name has no word of the field, and no everyday one, but for those known."""
+    return _EVERYDAY.isdisjoint(word for word in _WORDS.findall(name.lower()) if word not in known)
+
+
+def _scrambled(value: bytes) -> Spans:
+    """A word that changes between letters and digits as often as what is drawn or counted, and no name, does."""
+    is_id = len(value) > 11 and is_mixed(value) and _CHECKS["id"].match(value)
+    if _CHECKS["words"].match(value) or not (is_id or is_rare(value) or _LONG.search(value)):
+        return ()
+    classes = value.translate(_CLASSES, b"_+~-=")
+    changes, length = sum(map(classes.count, (b"aA", b"a0", b"A0", b"0a", b"0A"))), len(classes)
+    is_serial = b"a" not in classes and changes > 1 and classes.count(b"0") > 2
+    is_mixed_up = length > 9 and changes * (5 if length > 15 else 3) >= length
+    kind = Kind.ID if is_id or is_serial else Kind.SECRET
+    return _whole(kind, value) if kind is Kind.ID or is_mixed_up else ()
+
+
+def _unless(check: str, kind: Kind) -> Judge:
+    """Judge a value to be whole of a kind, unless a check matches it."""
+    return lambda value: () if _CHECKS[check].match(value.lower()) else _whole(kind, value)
 
 
 #: Each value of a kind is judged once, but for keys of many lines.
 _KINDS: dict[str, Judge] = {
     **{"token": _token, "secret": _secret, "random": _random, "host": _host, "numbered": _numbered, "user": _user},
-    **{"path": _path, "place": _place, "machine": _machine, "address": _address, "hex": _groups_of_hex},
-    "email": _email,
+    **{"path": _path, "place": _place, "machine": _machine, "address": _address},
+    **{"identifier": _identifier, "scrambled": _scrambled, "hex": _unless("not_hex", Kind.ADDRESS)},
+    **{"email": _unless("not_email", Kind.EMAIL), "phrase": _unless("no_phrase", Kind.SECRET)},
+    **{"bucket": _unless("public_bucket", Kind.PATH), "site": _unless("public", Kind.HOST)},
+    **{"storage": partial(_whole, Kind.PATH), "folder": _if_rare(partial(_whole, Kind.PATH))},
+    **{"prefix": _if_rare(_numbered), "named": _if_rare(_host), "person": _if_rare(_user)},
 }
 #: Addresses are short, and there are 65,536 in a network of two numbers.
 _KEPT = {"machine": 1 << 16, "address": 1 << 16}
@@ -271,6 +306,7 @@ MAX_MEMBERS = 4096
 MAX_NAME = 64
 _LIST_PART = re.compile(rb"(?<![\w.-])([\w.-]++)(?:\[([\d,-]{1,400})\])?(?::\d{1,5})?(?=,|\Z)")
 _COMMON = frozenset(LOOKS.common.encode().split())
+_EVERYDAY, _MACHINES = _COMMON.union(LOOKS.field.encode().split()), frozenset(LOOKS.machines.encode().split())
 
 
 def learnable(kind: Kind, name: bytes) -> bool:
@@ -308,13 +344,13 @@ def _suffixes(ranges: bytes) -> Iterator[bytes]:
             yield b"%0*d" % (len(first), number)
 
 
-def literal(text: str) -> re.Pattern[bytes]:
-    """Return a text to look for, in which ``*`` stands for up to 200 characters other than blanks.
+def literal(text: str, star: str = "*") -> re.Pattern[bytes]:
+    """Return a text to look for, in which ``star`` stands for up to 200 characters other than blanks.
 
     Raises:
         MlsubError: it is empty, has more than two stars, or nothing between or beside them.
     """
-    parts = text.encode("utf-8", "surrogateescape").split(b"*")
+    parts = text.encode("utf-8", "surrogateescape").split(star.encode())
     if not text.strip("* ") or len(parts) > 3 or any(one in text for one in "\n\r\0"):
         raise MlsubError(f"cannot look for {text!r}. Give plain text, with at most two * for what varies.")
     return re.compile(rb"[^\s\0]{0,200}".join(map(re.escape, parts)))

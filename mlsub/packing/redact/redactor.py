@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from bisect import bisect
@@ -23,6 +24,9 @@ from mlsub.present.terminal import Progress
 #: Places listed of one item, and different items that are kept apart.
 MAX_PLACES = 3
 MAX_ITEMS = 100_000
+#: Things listed that a person should look at, and those of a kind beside the same few bytes.
+MAX_UNSURE, MAX_ALIKE, _BESIDE = 2000, 10, 12
+_HANDLE = re.compile(r"\?[0-9a-f]{8}(?:\s|\Z)")
 _WIDTH = 60
 #: How much of a file says whether it is text, and the longest file beside logs that is searched.
 _HEAD, _MAX_FILE = 1 << 13, 1 << 26
@@ -30,7 +34,7 @@ _HEAD, _MAX_FILE = 1 << 13, 1 << 26
 MAX_LOOKED_UP = 500_000
 #: Bytes of short texts looked through at a time.
 _AT_ONCE = 1 << 19
-_PLACEHOLDER = re.compile(rb"<(?:(secret|text|email|path|host|address|user)-(\d{1,9})|env)>")
+_PLACEHOLDER = re.compile(rb"<(?:(secret|text|email|path|host|address|id|user)-(\d{1,9})|env)>")
 _ENV = re.compile(
     rb"[\r\n](?:[ \t]{0,8}\d{1,6}:)?[ \t]{0,8}(?:\+{1,4} )?(?:declare -x |export )?"
     rb"[A-Z_][A-Z0-9_]{1,100}=([\"']?[^\s\"'<\0][^\r\n\0]*)"
@@ -57,16 +61,26 @@ class Redactor:
         hosts: the same of hosts.
         texts: texts that are replaced, see :func:`~mlsub.packing.redact.patterns.literal`.
         env: whether the values of all variables in upper case are replaced.
+        also: rows of the list of what is not replaced, each beginning with its handle, or texts that are replaced.
 
     Raises:
         MlsubError: a text to look for cannot be looked for.
     """
 
     def __init__(
-        self, users: Sequence[str] = (), hosts: Sequence[str] = (), texts: Sequence[str] = (), *, env: bool = False
+        self,
+        users: Sequence[str] = (),
+        hosts: Sequence[str] = (),
+        texts: Sequence[str] = (),
+        also: Sequence[str] = (),
+        *,
+        env: bool = False,
     ) -> None:
         given = dict.fromkeys(users, Kind.USER) | dict.fromkeys(hosts, Kind.HOST)
-        self._texts = tuple(patterns.literal(text) for text in texts)
+        #: The handles of those that nothing has so far.
+        self.unknown_handles = {line.split()[0] for line in also if _HANDLE.match(line)}
+        plain_texts = sorted({line for line in also if not _HANDLE.match(line)}, key=len, reverse=True)
+        self._texts = (*map(patterns.literal, texts), *(patterns.literal(line, "\n") for line in plain_texts))
         self._env = env
         self._names = {name.encode("utf-8", "surrogateescape"): kind for name, kind in given.items()}
         #: The keys whose names are known, and how many names may still be looked up.
@@ -77,7 +91,8 @@ class Redactor:
         #: The highest numbers of placeholders that stand in the logs already.
         self._taken: dict[str, int] = {}
         self._root = Path()
-        self._items: dict[Thing, Private] = {}
+        #: All that was listed so far.
+        self.items: dict[Thing, Private] = {}
         self._known = known.Known()
         self._begin()
 
@@ -86,19 +101,18 @@ class Redactor:
         self._begun_with = len(self._names), len(self._secrets), self._taken.copy()
         self._known.learn(self._names, self._secrets)
         self._numbers = self._taken.copy()
-        self._items.clear()
-        #: How often each thing stands in which kind of place, and those with as many places as are listed.
-        self._counts: defaultdict[Where, Counter[Thing]] = defaultdict(Counter)
+        self.items.clear()
+        #: Those with as many places as are listed.
         self._placed: defaultdict[Where, set[Thing]] = defaultdict(set)
+        #: What is not replaced and may be private, how many of a kind stand beside the same, and places not listed.
+        self._unsure: dict[Thing, Private] = {}
+        self._alike: Counter[tuple[Kind, bytes]] = Counter()
+        self.more_unsure = 0
 
     @property
-    def items(self) -> dict[Thing, Private]:
-        """All that was listed so far."""
-        for where, counts in self._counts.items():
-            for thing, item in self._items.items():
-                if times := counts[thing]:
-                    item.counts[where] = times
-        return self._items
+    def unsure(self) -> list[Private]:
+        """What was not replaced and may be private: by kind, what is rare first."""
+        return sorted(self._unsure.values(), key=lambda item: (_RANK[item.kind], item.counts[Where.UNSURE]))
 
     def survey(
         self, files: Sequence[Path], progress: Progress | None = None, root: Path | None = None
@@ -163,13 +177,24 @@ class Redactor:
 
     def _count(self, file: Path, pieces: Sequence[tuple[int, bytes]], where: Where) -> None:
         """Count what is private in the free text of a log, its records, or another file; texts come with their line."""
-        name = plain(file.relative_to(self._root).as_posix())
         text = _joined(piece for _, piece in pieces)
-        starts = list(accumulate((len(piece) + 1 for _, piece in pieces), initial=1))
-        spans = self.spans(text)
-        if where is not Where.FREE:
+        spans, rest = self._look(text)
+        if where is Where.FREE:
+            self._list(file, pieces, text, list(self._find_unsure(rest)), Where.UNSURE)
+        else:
             spans = [span for span in spans if span[2][0] is not Kind.ENV]
-        self._counts[where].update(thing for _, _, thing in spans)
+        self._list(file, pieces, text, spans, where)
+
+    def _list(
+        self, file: Path, pieces: Sequence[tuple[int, bytes]], text: bytes, spans: Sequence[PrivateSpan], where: Where
+    ) -> None:
+        """Count spans of a text that is joined of pieces, and keep the first places of each thing."""
+        name = plain(file.relative_to(self._root).as_posix())
+        starts = list(accumulate((len(piece) + 1 for _, piece in pieces), initial=1))
+        counts = Counter(thing for _, _, thing in spans)
+        listed = {thing: self._unsure[thing] if where is Where.UNSURE else self._item(thing) for thing in counts}
+        for thing, times in counts.items():
+            listed[thing].counts[where] = listed[thing].counts.get(where, 0) + times
         placed = self._placed[where]
         at = line = number = 0
         for start, _, thing in spans:
@@ -182,13 +207,36 @@ class Redactor:
             at = start
             found = _RECORD_KEY.search(pieces[number - 1][1]) if where is Where.RECORD else None
             spot = Spot(name, line, plain(found[1].decode("latin-1")) if found else "")
-            places = self._item(thing).places.setdefault(where, [])
+            places = listed[thing].places.setdefault(where, [])
             places += [spot] if spot not in places else []
             if len(places) == MAX_PLACES:
                 placed.add(thing)
 
-    def spans(self, text: bytes) -> list[PrivateSpan]:
-        """Return what is replaced in a text that begins with a line end, in order."""
+    def _find_unsure(self, rest: bytes) -> Iterator[PrivateSpan]:
+        """Yield what may be private in a text with NUL for what is replaced; a few of those that stand beside the same.
+
+        What was chosen by its handle is replaced as a word from the next look on.
+        """
+        for start, end, thing in _merged(self._known.find_unsure(rest), rest):
+            kind, value = thing
+            if thing not in self._unsure:
+                handle = f"?{hashlib.sha256(value).hexdigest()[:8]}"
+                if handle in self.unknown_handles:
+                    self.unknown_handles.remove(handle)
+                    self._names[value] = kind
+                before = rest[max(0, start - _BESIDE) : start].rpartition(b"\n")[2]
+                beside = before + b"\n" + rest[end : end + _BESIDE].partition(b"\n")[0]
+                alike = kind, beside.translate(patterns.SKETCH)
+                if self._alike[alike] >= MAX_ALIKE or len(self._unsure) >= MAX_UNSURE:
+                    self.more_unsure += 1
+                    continue
+                self._alike[alike] += 1
+                masked = f"{_shown(kind, value)[: min(4, len(value) // 3)]}... ({len(value)})"
+                self._unsure[thing] = Private(kind, masked, handle)
+            yield start, end, thing
+
+    def _look(self, text: bytes) -> tuple[list[PrivateSpan], bytes]:
+        """Return what is replaced in a text that begins with a line end, in order, and the text with NUL for it."""
         text = _PLACEHOLDER.sub(self._taken_away, text)
         found: list[PrivateSpan] = []
         for _ in range(_LOOKS):
@@ -200,7 +248,7 @@ class Redactor:
             for start, end, _ in new:
                 blanked[start:end] = bytes(end - start)
             text = bytes(blanked)
-        return sorted(found)
+        return sorted(found), text
 
     def _taken_away(self, placeholder: re.Match[bytes]) -> bytes:
         if placeholder[1] is not None:
@@ -221,16 +269,16 @@ class Redactor:
         return found
 
     def _item(self, thing: Thing) -> Private:
-        item = self._items.get(thing)
+        item = self.items.get(thing)
         if item is None:
             kind, key = thing
             if kind is Kind.SECRET and known.is_distinctive(key):
                 self._secrets[key] = None
-            if len(self._items) >= MAX_ITEMS:
+            if len(self.items) >= MAX_ITEMS:
                 raise MlsubError(f"There are more than {MAX_ITEMS} different things to replace. Name fewer logs.")
             self._numbers[kind] = number = self._numbers.get(kind, 0) + 1
             placeholder = "<env>" if kind is Kind.ENV else f"<{kind}-{number}>"
-            item = self._items[thing] = Private(kind, _shown(kind, key), placeholder)
+            item = self.items[thing] = Private(kind, _shown(kind, key), placeholder)
         return item
 
     def write(self, file: Path, target: Path | None = None) -> None:
@@ -251,7 +299,7 @@ class Redactor:
     def replace(self, texts: Sequence[bytes]) -> Iterator[bytes]:
         """Yield free texts with placeholders for what is private."""
         joined = _joined(texts)
-        spans, at = deque(self.spans(joined)), 1
+        spans, at = deque(self._look(joined)[0]), 1
         for text in texts:
             parts, stop = [], at + len(text)
             while spans and spans[0][0] < stop:

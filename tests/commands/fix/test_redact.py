@@ -51,6 +51,10 @@ def test_what_the_caller_names_is_replaced(tmp_path: Path) -> None:
     )
 
 
+def test_a_text_of_a_file_is_replaced_as_it_stands_there(tmp_path: Path) -> None:
+    assert redact(tmp_path, b"a*b*c*d axb\n", Redactor(also=("a*b*c*d", "a*b"))) == b"<text-1> axb\n"
+
+
 @pytest.mark.parametrize("text", ["", "*", " ", "a*b*c*d", "a\nb"])
 def test_a_text_that_says_nothing_is_refused(text: str) -> None:
     with pytest.raises(MlsubError, match="cannot look for"):

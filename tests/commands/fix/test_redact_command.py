@@ -74,6 +74,54 @@ def test_json_has_all_of_it(logs: Path) -> None:
     }
 
 
+DRAWN = "zq7Gk2Lp9Zx41bVw8Rt5"
+
+
+def test_what_is_not_replaced_is_listed_masked_and_replaced_by_its_rows(
+    logs: Path, tmp_path: Path, expected_text: ExpectedText
+) -> None:
+    """The list never shows what may be a secret, so its rows are what a user chooses by."""
+    free = f"step 3\npushing with {DRAWN}\ncn042: step 4\nagain {DRAWN} at gx07\n"
+    (logs / "result_0.txt").write_text(free + RECORD.replace("null", f'"{DRAWN}"'))
+    listed = run("redact", logs)
+    expected_text("redact-unsure.txt", listed.stdout.replace(str(logs), "ROOT"))
+    assert DRAWN not in listed.stdout
+    rows = [line for line in listed.stdout.splitlines() if line.strip().startswith("?")]
+    (tmp_path / "also.txt").write_text(f"{rows[0]}\n\n  {rows[2]}\nstep 4\n")
+    done = run("redact", logs, "--also", tmp_path / "also.txt", "--write", "--format", "json").document
+    assert (logs / "result_0.txt").read_text() == (
+        "step 3\npushing with <secret-1>\ncn042: <text-1>\nagain <secret-1> at <host-1>\n"
+        + RECORD.replace("null", f'"{DRAWN}"')
+    )
+    assert [item["text"] for item in done["unsure"]] == ["c... (5)"]
+    assert done["items"][0]["counts"] == {"free": 2, "record": 1}
+    again = run("redact", logs, "--also", tmp_path / "also.txt")
+    assert f"Nothing has the handle {', '.join(sorted(row.split()[0] for row in (rows[0], rows[2])))}." in again.stdout
+
+
+def test_what_is_not_replaced_does_not_count(tmp_path: Path) -> None:
+    (tmp_path / "result_0.txt").write_text(f"pushing with {DRAWN}\n")
+    done = run("redact", tmp_path / "result_0.txt", "--format", "json")
+    assert (done.status, len(done.document["unsure"])) == (0, 1)
+
+
+def test_the_list_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    alike = "".join(f"tmp/{DRAWN}{n}\n" for n in range(30))
+    (tmp_path / "result_0.txt").write_text(alike + f"other {DRAWN}\n")
+    done = run("redact", tmp_path, "--format", "json").document
+    assert (len(done["unsure"]), done["more_unsure"]) == (11, 20)
+    monkeypatch.setattr("mlsub.commands.redact.redactor.MAX_UNSURE", 5)
+    done = run("redact", tmp_path, "--format", "json").document
+    assert (len(done["unsure"]), done["more_unsure"]) == (5, 26)
+
+
+def test_a_list_that_cannot_be_read_is_refused(logs: Path) -> None:
+    before = snapshot(logs)
+    done = run("redact", logs, "--write", "--also", logs / "nothing.txt")
+    assert (done.status, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert snapshot(logs) == before
+
+
 def test_other_files_are_searched_and_links_are_named(logs: Path) -> None:
     (logs / "result_0.txt").write_text("HOSTNAME=node7\n")
     (logs / "run.sh").write_text("#!/bin/bash\nsrun -w node7 x\nexport API_KEY=0123456789abcdef0123\n")
