@@ -136,7 +136,7 @@ def _unchecked(claim: Claim, world: World, compared: Sequence[Facts]) -> Iterato
     for number in dict.fromkeys(part.value for part in parts if isinstance(part, Constant)):
         if isinstance(number, Fraction) and number != 1:
             yield f"{decimal(number)} is written out in the expression: no log confirms it"
-    timed = re.search(_any_of("timed"), flat(claim.plain))
+    timed = _any_of("timed").search(flat(claim.plain))
     if timed and not all(depends(expr, world) for expr in exprs):
         yield f"“{timed[0]}” is said of a figure that depends on no result"
     for one in compared:
@@ -146,9 +146,17 @@ def _unchecked(claim: Claim, world: World, compared: Sequence[Facts]) -> Iterato
         yield from _beside(one, other, spaced(claim.plain))
 
 
-def _any_of(words: str) -> str:
+@lru_cache(maxsize=8)
+def _any_of(words: str) -> re.Pattern[str]:
     """Return an expression for the words of a list of vocabulary.yaml."""
-    return rf"(?<!\w)(?:{'|'.join(vocabulary()[words])})(?!\w)"
+    return re.compile(rf"(?<!\w)(?:{'|'.join(vocabulary()[words])})(?!\w)")
+
+
+@lru_cache(maxsize=1)
+def _comparison() -> re.Pattern[str]:
+    """Return an expression for what calls one of two things faster or ``slower`` than the other."""
+    faster, slower, than = (_any_of(words).pattern for words in ("faster", "slower", "than"))
+    return re.compile(rf"(?:{faster}|(?P<slower>{slower})).{{0,60}}?{than}")
 
 
 def _beside(one: Facts, other: Facts, text: str) -> Iterator[str]:
@@ -160,10 +168,9 @@ def _beside(one: Facts, other: Facts, text: str) -> Iterator[str]:
         yield f"sizes differ: {most:,} against {least:,}"
     scores = [of.minutes["published"] or 0 for of in (one, other)]
     slow, fast = (one, other) if scores[0] > scores[1] else (other, one)
-    pattern = rf"(?:{_any_of('faster')}|(?P<slower>{_any_of('slower')})).{{0,60}}?{_any_of('than')}"
-    if scores[0] != scores[1] and (found := re.search(pattern, small(text))) is not None:
-        before = re.split(_CLAUSE, text[: found.start()])[-1]
-        behind = re.split(_CLAUSE, text[found.end() :])[0]
+    if scores[0] != scores[1] and (found := _comparison().search(small(text))) is not None:
+        before = _CLAUSE.split(text[: found.start()])[-1]
+        behind = _CLAUSE.split(text[found.end() :])[0]
         if found["slower"]:
             before, behind = behind, before
         if names_only(before, slow, fast) or names_only(behind, fast, slow):
@@ -364,7 +371,7 @@ def _apart(one: Facts, other: Facts, claim: Claim, world: World) -> str | None:
         return why
     if {one.division, other.division} >= {OPEN.name, "closed"} and not _says_open(claim):
         return f"{one.name} is {one.division} and {other.name} {other.division}, which the sentence does not say"
-    said = re.search(_any_of("alike"), flat(claim.plain))
+    said = _any_of("alike").search(flat(claim.plain))
     if said is not None:
         systems = [_system(facts, world) for facts in (one, other)]
         if None not in systems and systems[0] != systems[1]:

@@ -110,7 +110,7 @@ def test_the_list_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     (tmp_path / "result_0.txt").write_text(alike + f"other {DRAWN}\n")
     done = run("redact", tmp_path, "--format", "json").document
     assert (len(done["unsure"]), done["more_unsure"]) == (11, 20)
-    monkeypatch.setattr("mlsub.commands.redact.redactor.MAX_UNSURE", 5)
+    monkeypatch.setattr("mlsub.packing.redact.redactor.MAX_UNSURE", 5)
     done = run("redact", tmp_path, "--format", "json").document
     assert (len(done["unsure"]), done["more_unsure"]) == (5, 26)
 

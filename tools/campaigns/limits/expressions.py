@@ -46,6 +46,8 @@ def _made(name: str, *arguments: Any) -> Callable[[], Any]:
 #: modules, or of :func:`_of_data`.
 MADE: dict[str, Callable[[], Any] | None] = {
     "mlsub/commands/audit/subject.py:_as_written": lambda: r"dgx[\W_]{1,3}a100",
+    "mlsub/commands/audit/words.py:_any_of": _made("commands.audit.words:_any_of", "timed"),
+    "mlsub/commands/audit/words.py:_comparison": _made("commands.audit.words:_comparison"),
     "mlsub/packing/redact/patterns.py:_filled": None,
     "mlsub/packing/redact/patterns.py:_token_look": None,
     "mlsub/packing/redact/patterns.py:literal": _made("packing.redact.patterns:literal", "ab*cd"),
