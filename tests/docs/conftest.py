@@ -58,6 +58,7 @@ def workplace(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Reader:
     (folder / "press.yaml").write_text(press)
     (folder / "per-dollar.yaml").write_text(per_dollar)
     (folder / "hyperparameters.yaml").write_text(blocks("docs/emit.md", "yaml")[0])
+    (folder / "chosen.txt").write_text("a text from the end of redact's list\n")
     (folder / "passphrase.txt").write_text("correct horse battery staple\n")
     (folder / "passphrase.txt").chmod(0o600)
     if CORPUS.is_dir():

@@ -73,6 +73,12 @@ def test_mlsub_commands_of_the_docs_succeed(page: str, step: Step, workplace: Re
     assert any(workplace.answer(step)) or " -o " in step.command
 
 
+def test_no_command_of_the_docs_writes_into_published_results() -> None:
+    """They are links to what all tests share."""
+    writing = [step.command for _, step in commands() if "--write" in step.command.split()]
+    assert [command for command in writing if "training_results_" in command] == []
+
+
 @pytest.mark.parametrize("page", sorted({page for page, step in commands() if step.shown} - IN_ORDER - APART))
 def test_what_a_page_shows_is_what_its_commands_print(page: str, workplace: Reader, follow: Follow) -> None:
     if lacks(*(step for name, step in commands() if name == page and step.shown)):
@@ -156,7 +162,8 @@ def test_python_of_the_docs_runs(workplace: Reader) -> None:
 @pytest.mark.slow
 def test_the_recorded_run_of_the_docs_is_compliant(tmp_path: Path) -> None:
     reader = Reader(tmp_path)
-    reader.run([sys.executable, "-c", "".join(blocks("docs/emit.md", "python"))])
+    recorder, _, training = blocks("docs/emit.md", "python")
+    reader.run([sys.executable, "-c", recorder + training])
     done = reader.type("mlsub check result_0.txt --usage rehearsal --round 1.0")
     assert "accepted: 1 of 1 logs compliant" in done.stdout
 

@@ -189,9 +189,16 @@ def template_of(round_: Round, division: str, name: str) -> str:
         f"# Hyperparameters of {name}, {round_.title}, {division} division. Fill in the empty ones, then run",
         f"# mlsub rules keys {name} --round {round_.name} --division {division} --check FILE",
     ]
-    for line in key_list(round_, division, name).keys:
-        if line.step != "hyperparameters" or line.key in ELSEWHERE:
-            continue
+    after = {rule.key: set(rule.after) for rule in rules}
+    left = [
+        line
+        for line in key_list(round_, division, name).keys
+        if line.step == "hyperparameters" and line.key not in ELSEWHERE
+    ]
+    while left:
+        # A file is read from the top: a key that has to come after another one waits for it.
+        line = next(one for one in left if not {other.key for other in left} & after.get(one.key, set()))
+        left.remove(line)
         must = line.need == "must" and line.where in met
         stated = {size: _as_yaml(of[line.key]) for size, of in reference.items() if line.key in of}
         by_size = [f"{value} at {size:.10g}" for size, value in stated.items()]

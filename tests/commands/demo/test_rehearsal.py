@@ -114,7 +114,7 @@ def test_a_refused_rehearsal_leaves_nothing_and_says_why(tmp_path: Path) -> None
         "the run cannot become a compliant result:",
         "  opt_name has a value that the rules do not allow [key.opt_name.value]",
     ]
-    assert list((tmp_path / "out" / "rehearsal-v1.0").iterdir()) == []
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.slow

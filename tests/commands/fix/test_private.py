@@ -24,6 +24,7 @@ ALPHABETS = {
     **{"digit": string.digits, "hex": "0123456789abcdef", "HEX": "0123456789ABCDEF", "upper": _UPPER + string.digits},
     **{"UPPER": _UPPER + string.digits, "lower": _LOWER + string.digits, "base36": _LOWER + string.digits},
     **{"letter": _LETTERS, "alnum": _LETTERS + string.digits, "word": _LETTERS + string.digits + "_-"},
+    "token": _LETTERS + string.digits + "_.-",
     **{"b64": _LETTERS + string.digits + "+/", "BECH": "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L"},
 }
 #: What is found of what is planted, and what is missed.

@@ -87,7 +87,7 @@ def test_each_point_has_the_digest_of_its_log_and_the_official_tool_reads_the_fi
 def test_without_the_option_they_are_no_runs(tmp_path: Path) -> None:
     folder = write_runs(tmp_path / "runs")
     outcome = run("rcp", "build", folder / "32", "-o", tmp_path / "rcps.json", "--round", "6.0")
-    assert (outcome.status, "has no result_*.txt" in outcome.stderr) == (2, True)
+    assert (outcome.status, "Did you mean gpt_oss_20b?" in outcome.stderr) == (2, True)
 
 
 @pytest.mark.parametrize(
