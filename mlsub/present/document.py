@@ -6,7 +6,7 @@ Text is whatever it is: each renderer escapes it for its format, and shows contr
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
@@ -98,6 +98,13 @@ class Table(msgspec.Struct, frozen=True):
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
     key: int = 0
+
+
+def table_of(columns: Iterable[tuple[Column, Sequence[Cell]]], key: str = "") -> Table:
+    """Return a table of columns, each with its cells; ``key`` is the one that names a row, by default the first."""
+    heads, cells = zip(*columns, strict=True)
+    at = next((number for number, head in enumerate(heads) if head.name == key), 0)
+    return Table(heads, tuple(zip(*cells, strict=True)), at)
 
 
 class Findings(msgspec.Struct, frozen=True):

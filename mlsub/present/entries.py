@@ -9,7 +9,7 @@ import msgspec
 
 from mlsub.findings import Finding, Kind, Says, Severity, Verdict
 from mlsub.io.show import first_few, plural
-from mlsub.present.document import Block, Cell, Column, Findings, Items, Meaning, Span, Table, Text
+from mlsub.present.document import Block, Cell, Column, Findings, Items, Meaning, Span, Table, Text, table_of
 from mlsub.present.envelope import Answer
 from mlsub.present.findings import defects, tally
 from mlsub.submission.report import A_VERDICT_HAS_LOGS, EntryResult, LogResult, RcpResult, Report, SystemResult
@@ -195,40 +195,33 @@ def entries_table(entries: Iterable[EntryResult], *, organisations: bool = False
 
     ``organisations``: name them even if all entries are of one.
     """
-    known = list(entries)
-    many = organisations or len({entry.organisation for entry in known}) > 1
-    scaled = any(entry.score.scaling != 1 for entry in known)
-    expected = not all(entry.score.as_expected for entry in known)
-    columns = [
-        *[Column("organisation", when_narrow="shorten")] * many,
-        Column("system", when_narrow="shorten"),
-        Column("benchmark", when_narrow="keep"),
-        Column("division", leave_out=3),
-        Column("runs", number=True, leave_out=4),
-        Column("compliant", number=True, leave_out=5),
-        Column("converged", number=True, leave_out=6),
-        Column("minutes", number=True),
-        *[Column("scaling", number=True, leave_out=2)] * scaled,
-        *[Column("expected", number=True, leave_out=1)] * expected,
-        Column("RCP", when_narrow="keep"),
-        Column("verdict", when_narrow="keep"),
-    ]
-    rows: list[tuple[Cell, ...]] = [
-        (
-            *[entry.organisation] * many,
-            entry.system,
-            entry.benchmark,
-            (entry.division or "-")[:20],
-            *map(str, (entry.runs, entry.compliant, entry.converged)),
-            _minutes(entry.score.published),
-            *[f"{entry.score.scaling:.6f}"] * scaled,
-            *["" if entry.score.as_expected else _minutes(entry.score.expected)] * expected,
-            rcp_words(entry.rcp),
-            Span(entry.official.value, MEANINGS[entry.official]),
-        )
-        for entry in known
-    ]
-    return Table(tuple(columns), tuple(rows), key=int(many))
+    return table_of(_entry_columns(list(entries), organisations=organisations), "system")
+
+
+def _entry_columns(entries: Sequence[EntryResult], *, organisations: bool) -> Iterator[tuple[Column, Sequence[Cell]]]:
+    if organisations or len({entry.organisation for entry in entries}) > 1:
+        yield Column("organisation", when_narrow="shorten"), [entry.organisation for entry in entries]
+    yield Column("system", when_narrow="shorten"), [entry.system for entry in entries]
+    yield Column("benchmark", when_narrow="keep"), [entry.benchmark for entry in entries]
+    yield Column("division", leave_out=3), [(entry.division or "-")[:20] for entry in entries]
+    yield Column("runs", number=True, leave_out=4), [str(entry.runs) for entry in entries]
+    yield Column("compliant", number=True, leave_out=5), [str(entry.compliant) for entry in entries]
+    yield Column("converged", number=True, leave_out=6), [str(entry.converged) for entry in entries]
+    scores = [entry.score for entry in entries]
+    yield Column("minutes", number=True), [_minutes(score.published) for score in scores]
+    if any(score.scaling != 1 for score in scores):
+        yield Column("scaling", number=True, leave_out=2), [f"{score.scaling:.6f}" for score in scores]
+    if not all(score.as_expected for score in scores):
+        expected = ["" if score.as_expected else _minutes(score.expected) for score in scores]
+        yield Column("expected", number=True, leave_out=1), expected
+    yield Column("RCP", when_narrow="keep"), [rcp_words(entry.rcp) for entry in entries]
+    yield verdict_column(entries)
+
+
+def verdict_column(entries: Sequence[EntryResult], leave_out: int = 0) -> tuple[Column, Sequence[Cell]]:
+    """Return the column with the verdicts on entries."""
+    column = Column("verdict", when_narrow="keep", leave_out=leave_out)
+    return column, [Span(entry.official.value, MEANINGS[entry.official]) for entry in entries]
 
 
 def organisations_table(report: Report) -> Table:
@@ -259,24 +252,18 @@ def organisations_table(report: Report) -> Table:
 
 def logs_table(logs: Iterable[LogResult]) -> Table:
     """One row a log: what it says it is, and what came of it."""
-    columns = (
-        Column("log", when_narrow="shorten"),
-        Column("benchmark", when_narrow="keep"),
-        Column("division", leave_out=2),
-        Column("status", leave_out=1),
-        Column("minutes", number=True),
-        Column("verdict", when_narrow="keep"),
-    )
-    rows: list[tuple[Cell, ...]] = [
+    known = list(logs)
+    verdicts = [Span(log.official, "good" if log.official == COMPLIANT else "bad") for log in known]
+    return table_of(
         (
-            Span(log.path, "path"),
-            *((said or "-")[:20] for said in (log.benchmark, log.division, log.status)),
-            _minutes(log.minutes),
-            Span(log.official, "good" if log.official == COMPLIANT else "bad"),
+            (Column("log", when_narrow="shorten"), [Span(log.path, "path") for log in known]),
+            (Column("benchmark", when_narrow="keep"), [(log.benchmark or "-")[:20] for log in known]),
+            (Column("division", leave_out=2), [(log.division or "-")[:20] for log in known]),
+            (Column("status", leave_out=1), [(log.status or "-")[:20] for log in known]),
+            (Column("minutes", number=True), [_minutes(log.minutes) for log in known]),
+            (Column("verdict", when_narrow="keep"), verdicts),
         )
-        for log in logs
-    ]
-    return Table(columns, tuple(rows))
+    )
 
 
 def _minutes(value: float | None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from mlsub.commands.review.hyperparameters import hyperparameters_tables
@@ -23,8 +23,9 @@ from mlsub.present.document import (
     Text,
     document,
     section,
+    table_of,
 )
-from mlsub.present.entries import MEANINGS, rcp_words
+from mlsub.present.entries import MEANINGS, rcp_words, verdict_column
 from mlsub.present.findings import MEANINGS as SEVERITIES
 from mlsub.present.findings import SUPPRESSED, facts_of, tally
 from mlsub.review.disclosure import show_fact
@@ -80,19 +81,17 @@ def _result(review: Review) -> str:
 
 def _overview(found: Sequence[Organisation]) -> Table:
     """One row an organisation."""
-    columns = [Column(f"{severity}s", number=True) for severity in Severity]
-    rows: list[tuple[Cell, ...]] = [
+    rounds = [f"v{one.round}" if one.round else "-" for one in found]
+    verdicts = [Span(one.official.value, MEANINGS[one.official]) for one in found]
+    return table_of(
         (
-            one.name,
-            f"v{one.round}" if one.round else "-",
-            str(len(one.entries)),
-            *(str(one.count(severity)) for severity in Severity),
-            Span(one.official.value, MEANINGS[one.official]),
+            (Column("organisation", when_narrow="shorten"), [one.name for one in found]),
+            (Column("round"), rounds),
+            (Column("entries", number=True), [str(len(one.entries)) for one in found]),
+            *((Column(f"{of}s", number=True), [str(one.count(of)) for one in found]) for of in Severity),
+            (Column("verdict", when_narrow="keep"), verdicts),
         )
-        for one in found
-    ]
-    first = Column("organisation", when_narrow="shorten"), Column("round"), Column("entries", number=True)
-    return Table((*first, *columns, Column("verdict", when_narrow="keep")), tuple(rows))
+    )
 
 
 def _tables(found: Sequence[Organisation], *, full: bool) -> tuple[Block | None, ...]:
@@ -153,34 +152,26 @@ def _question(number: int, ask: Ask, *, full: bool) -> Section:
 
 def entries_table(entries: Sequence[ReviewedEntry]) -> Table:
     """One row an entry: minutes, scaling factor, how far above the limit of convergence, and runs left out."""
-    scaled = any(entry.score.scaling != 1 or entry.score.expected_scaling != 1 for entry in entries)
-    judged = any(entry.official is not Verdict.ACCEPTED for entry in entries)
-    columns = (
-        Column("#", number=True),
-        Column("system", when_narrow="shorten"),
-        Column("benchmark", when_narrow="keep"),
-        Column("division", leave_out=2),
-        Column("runs", number=True),
-        Column("minutes", number=True),
-        *[Column("factor", number=True)] * scaled,
-        Column("RCP margin", when_narrow="keep"),
-        *[Column("verdict", when_narrow="keep", leave_out=1)] * judged,
-    )
-    rows: list[tuple[Cell, ...]] = [
-        (
-            str(number),
-            entry.system,
-            entry.benchmark,
-            (entry.division or "-")[:20],
-            f"{entry.runs - len(entry.left_out)}/{entry.runs}",
-            "-" if entry.minutes is None else f"{entry.minutes:.3f}",
-            *[_factor(entry)] * scaled,
-            rcp_words(entry.rcp) + ("" if entry.margin_percent is None else f" {entry.margin_percent:+.2f}%"),
-            *[Span(entry.official.value, MEANINGS[entry.official])] * judged,
-        )
-        for number, entry in enumerate(entries, 1)
-    ]
-    return Table(columns, tuple(rows), key=1)
+    return table_of(_entry_columns(entries), "system")
+
+
+def _entry_columns(entries: Sequence[ReviewedEntry]) -> Iterator[tuple[Column, Sequence[Cell]]]:
+    yield Column("#", number=True), [str(number) for number, _ in enumerate(entries, 1)]
+    yield Column("system", when_narrow="shorten"), [entry.system for entry in entries]
+    yield Column("benchmark", when_narrow="keep"), [entry.benchmark for entry in entries]
+    yield Column("division", leave_out=2), [(entry.division or "-")[:20] for entry in entries]
+    yield Column("runs", number=True), [f"{entry.runs - len(entry.left_out)}/{entry.runs}" for entry in entries]
+    minutes = [entry.minutes for entry in entries]
+    yield Column("minutes", number=True), ["-" if value is None else f"{value:.3f}" for value in minutes]
+    if any(entry.score.scaling != 1 or entry.score.expected_scaling != 1 for entry in entries):
+        yield Column("factor", number=True), [_factor(entry) for entry in entries]
+    yield Column("RCP margin", when_narrow="keep"), [_margin(entry) for entry in entries]
+    if any(entry.official is not Verdict.ACCEPTED for entry in entries):
+        yield verdict_column(entries, leave_out=1)
+
+
+def _margin(entry: ReviewedEntry) -> str:
+    return rcp_words(entry.rcp) + ("" if entry.margin_percent is None else f" {entry.margin_percent:+.2f}%")
 
 
 def names_table(found: Sequence[Organisation], *, full: bool) -> Table:

@@ -8,7 +8,6 @@ from itertools import groupby
 from mlsub.findings import Verdict
 from mlsub.present import document as doc
 from mlsub.present.entries import (
-    MEANINGS,
     beside,
     counts_of,
     missing_results,
@@ -17,6 +16,7 @@ from mlsub.present.entries import (
     rcp_words,
     round_line,
     summary,
+    verdict_column,
 )
 from mlsub.present.tables import Column as Described
 from mlsub.present.tables import Row, columns, legible, rounded
@@ -80,12 +80,10 @@ def _counts(report: Report, *, alone: bool) -> Iterator[doc.Block]:
 
 def results_table(entries: Sequence[EntryResult]) -> doc.Table:
     """One row an entry, without columns that would be empty for all; no figure gives way to a narrow terminal."""
-    heads, cells = zip(*_columns(entries), strict=True)
-    key = next(number for number, head in enumerate(heads) if head.name == "system")
-    return doc.Table(heads, tuple(zip(*cells, strict=True)), key)
+    return doc.table_of(_columns(entries), "system")
 
 
-def _columns(entries: Sequence[EntryResult]) -> Iterator[tuple[doc.Column, list[doc.Cell]]]:
+def _columns(entries: Sequence[EntryResult]) -> Iterator[tuple[doc.Column, Sequence[doc.Cell]]]:
     """The columns that are shown, each with its cell of every entry."""
     if len({entry.organisation for entry in entries}) > 1:
         yield doc.Column("organisation"), [entry.organisation for entry in entries]
@@ -97,7 +95,7 @@ def _columns(entries: Sequence[EntryResult]) -> Iterator[tuple[doc.Column, list[
         yield _number("batch"), [_short(entry.rcp.batch_size) for entry in entries]
         yield _number("convergence"), [_short(entry.rcp.mean) for entry in entries]
         tests = [doc.Span(rcp_words(entry.rcp), _RCP.get(entry.rcp.verdict, "plain")) for entry in entries]
-        yield doc.Column("RCP", when_narrow="keep"), [*tests]
+        yield doc.Column("RCP", when_narrow="keep"), tests
     scores = [entry.score for entry in entries]
     if any(score.scaling != 1 for score in scores):
         yield _number("scaling"), [_NONE if score.scaling == 1 else rounded(score.scaling, 4) for score in scores]
@@ -109,8 +107,7 @@ def _columns(entries: Sequence[EntryResult]) -> Iterator[tuple[doc.Column, list[
         yield _number("scale"), [_NONE if scale is None else str(scale) for scale in scales]
     if any(entry.energy for entry in entries):
         yield _number("MJ"), [_energy(entry) for entry in entries]
-    verdicts = [doc.Span(entry.official.value, MEANINGS[entry.official]) for entry in entries]
-    yield doc.Column("verdict", when_narrow="keep"), [*verdicts]
+    yield verdict_column(entries)
 
 
 def _number(name: str) -> doc.Column:
