@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar
@@ -33,27 +33,29 @@ class Dated(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 Fact = TypeVar("Fact", bound=Dated)
-Table = Callable[[], Mapping[str, Mapping[str, Sequence[Fact]]]]
 
 
-def fact_of(run: Run | str, usage: str, round_: str, table: Table[Fact]) -> Fact | None:
+def fact_of(run: Run | str, usage: str, round_: str, file: str, kind: type[Fact]) -> Fact | None:
     """Return what a table says of a benchmark in a round; None before the first fact, or for an odd round.
 
     Args:
         run: of the benchmark, or its name.
         usage: the first key of the table; the second one is the benchmark.
         round_: such as ``1.0``.
-        table: a function of a module that gives the facts by usage and benchmark, oldest first.
+        file: the table, beside this module: facts by usage and benchmark, oldest first.
+        kind: what its facts are.
     """
     name = run if isinstance(run, str) else run.identity.get("submission_benchmark")
-    known: Callable[..., Fact | None] = _fact
-    return known(table, usage, round_, name) if isinstance(name, str) and len(name) <= _LONGEST_NAME else None
+    if not isinstance(name, str) or len(name) > _LONGEST_NAME:
+        return None
+    fact: Fact | None = _fact(file, kind, usage, round_, name)
+    return fact
 
 
 @lru_cache(maxsize=1024)
-def _fact(table: Table[Fact], usage: str, round_: str, name: str) -> Fact | None:
+def _fact(file: str, kind: Any, usage: str, round_: str, name: str) -> Any:
     at = order(round_)
-    facts = table().get(usage, {}).get(name, ())
+    facts = shipped(__file__, file, dict[str, dict[str, list[kind]]]).get(usage, {}).get(name, ())
     valid = [fact for fact in facts if at is not None and (order(fact.since) or at) <= at]
     return valid[-1] if valid else None
 
@@ -128,13 +130,9 @@ class DataSet(Dated, frozen=True):
     counts_batches: str | None = None
 
 
-def _data_sets() -> dict[str, dict[str, list[DataSet]]]:
-    return shipped(__file__, "dataset.yaml", dict[str, dict[str, list[DataSet]]])
-
-
 def audit_dataset(run: Run, path: str, usage: str, round_: str) -> Iterator[Finding]:
     """Yield logged sizes that are not the data set's. Open may train on other data, but is evaluated on the same."""
-    data = fact_of(run, usage, round_, _data_sets)
+    data = fact_of(run, usage, round_, "dataset.yaml", DataSet)
     if data is None:
         return
     for key in _KEYS if is_closed(run) else _KEYS[1:]:
@@ -195,10 +193,6 @@ class Cadence(Dated, frozen=True, kw_only=True):
     silent: str | None = None
 
 
-def _cadences() -> dict[str, dict[str, list[Cadence]]]:
-    return shipped(__file__, "cadence.yaml", dict[str, dict[str, list[Cadence]]])
-
-
 _MISSING = "An evaluation that the rules require is missing"
 _STOPS = "The run stops at an evaluation that the rules do not require"
 
@@ -214,7 +208,7 @@ def audit_cadence(run: Run, path: str, usage: str, round_: str) -> Iterator[Find
     """Yield a Closed run that was not evaluated where the rules ask for it, or that stopped at another place."""
     if not is_closed(run) or len(run.evaluations) >= MAX_EVALUATIONS:
         return
-    rule = fact_of(run, usage, round_, _cadences)
+    rule = fact_of(run, usage, round_, "cadence.yaml", Cadence)
     if rule is None or rule.silent is not None:
         return
     places = _places(run, rule)

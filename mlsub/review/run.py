@@ -8,7 +8,6 @@ from difflib import get_close_matches
 from typing import Any
 
 from mlsub.findings import Finding
-from mlsub.io.data import shipped
 from mlsub.io.show import plural, several, show
 from mlsub.log.event import expected_event_type
 from mlsub.log.reading import usable_number
@@ -158,13 +157,9 @@ class Order(Dated, frozen=True):
     after_run: str
 
 
-def _orders() -> dict[str, dict[str, list[Order]]]:
-    return shipped(__file__, "order.yaml", dict[str, dict[str, list[Order]]])
-
-
 def is_evaluated_after_run(run: Run | str, usage: str, round_: str) -> bool:
     """Return whether the benchmark of a run, or of this name, is evaluated after the run, as order.yaml has it."""
-    return fact_of(run, usage, round_, _orders) is not None
+    return fact_of(run, usage, round_, "order.yaml", Order) is not None
 
 
 def audit_lengths(run: Run, path: str, usage: str, round_: str) -> Iterator[Finding]:
