@@ -17,7 +17,7 @@ from mlsub.io.data import shipped
 from mlsub.log.reading import BEYOND, usable_number
 from mlsub.log.run import MAX_EVALUATIONS, Run
 from mlsub.rules.catalogue import finding
-from mlsub.rules.formula import UnknownValueError, is_formula, parse
+from mlsub.rules.formula import UnknownValueError, parse
 
 _ROUND = re.compile(r"v?(\d{1,4})\.(\d{1,4})")
 
@@ -98,11 +98,6 @@ def _computed(formula: str, size: float | int | None) -> float | None:
     return result if math.isfinite(result) and result > 0 else None
 
 
-def in_words(value: float | int | str) -> str:
-    """Return a number of the data, or its formula, for a message."""
-    return parse(value[1:]).words().strip() if is_formula(value) and isinstance(value, str) else grouped(float(value))
-
-
 def grouped(value: float) -> str:
     """Return a count with its thousands apart; whole numbers without a decimal point."""
     if not math.isfinite(value):
@@ -146,7 +141,7 @@ def audit_dataset(run: Run, path: str, usage: str, round_: str) -> Iterator[Find
                 path,
                 f"{key} is not the size of the benchmark's data set",
                 line=run.lines.get(key),
-                expected=_sizes(size),
+                expected=" or ".join(map(grouped, size.sizes)),
                 actual=grouped(value),
                 source=data.source,
             )
@@ -165,10 +160,6 @@ def _fits(key: str, value: float, size: int, run: Run, data: DataSet) -> bool:
     # No log states the size of the batches that an evaluation takes.
     batches = size / (batch if key == "train_samples" else math.ceil(size / value))
     return value in (math.floor(batches), math.ceil(batches))
-
-
-def _sizes(size: Size) -> str:
-    return " or ".join(grouped(n) for n in size.sizes)
 
 
 #: Share of the interval by which an evaluation may miss its place, besides one batch.
@@ -327,7 +318,7 @@ def _off_grid(places: list[float], every: float, slack: float) -> _Miss | None:
 
 def _asked(rule: Cadence, starts: list[float], every: float, unit: str) -> str:
     of = "" if unit == rule.unit else f" {rule.unit}"
-    formula = f" ({in_words(rule.every)}{of})" if isinstance(rule.every, str) else ""
+    formula = f" ({parse(rule.every[1:]).words().strip()}{of})" if isinstance(rule.every, str) else ""
     text = f"every {grouped(every)} {unit}{formula}"
     shown = [grouped(start) for start in starts]
     if rule.at_least:

@@ -223,8 +223,6 @@ def _progress_steps(run: Run, path: str) -> Iterator[Finding]:
     if size is None:
         return
     for evaluation in run.evaluations:
-        if evaluation.step_num is None:
-            continue
         samples, steps = usable_number(evaluation.samples_count), usable_number(evaluation.step_num)
         # The last batch of an epoch may be smaller than the others, or padded.
         if samples is not None and steps is not None and abs(samples - steps * size) > size + samples / 100:
