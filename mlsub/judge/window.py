@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from statistics import median
-from typing import Any
 
 import msgspec
 
@@ -22,6 +21,7 @@ _SAME = (
     ("submission_platform", "system"),
     ("submission_org", "organisation"),
     ("submission_division", "division"),
+    ("global_batch_size", "batch size"),
 )
 
 
@@ -136,20 +136,6 @@ def timed(log: LogReport) -> TimedRun | None:
     return TimedRun(log.path, started, log.minutes, None if log.minutes is not None else "no run interval")
 
 
-def mixed(logs: Sequence[LogReport]) -> Iterator[str]:
-    """Why runs are not one experiment repeated."""
-    for key, word in _SAME:
-        yield from _several(key, word, [log.run.identity.get(key) for log in logs])
-    sizes = [log.run.hyperparameters.get("global_batch_size") for log in logs]
-    yield from _several("global_batch_size", "batch size", sizes)
-
-
-def _several(key: str, word: str, values: Sequence[Any]) -> Iterator[str]:
-    named = sorted({show(value) for value in values if value is not None})
-    if len(named) > 1:
-        yield f"the runs are of more than one {word} ({key}: {', '.join(named[:4])})"
-
-
 def notes_on(selection: Selection, needs: Benchmark) -> Iterator[str]:
     """What a reader should know."""
     if selection.size != needs.runs:
@@ -172,7 +158,11 @@ def _named(pairs: Sequence[tuple[int, int]]) -> str:
 def no_experiment(logs: Sequence[LogReport]) -> Iterator[str]:
     """Why the logs are not one experiment repeated, each run of it once and with its place in the order."""
     yield from [f"{log.path} has no run_start" for log in logs if timed(log) is None][:_MAX_NAMED]
-    yield from mixed(logs)
+    stated = [log.run.identity | log.run.hyperparameters for log in logs]
+    for key, word in _SAME:
+        named = sorted({show(one[key]) for one in stated if one.get(key) is not None})
+        if len(named) > 1:
+            yield f"the runs are of more than one {word} ({key}: {', '.join(named[:4])})"
     copies = [f"{copy.path} contains a run that is there already: {copy.actual}" for copy in audit_same_runs(logs)]
     yield from copies[:_MAX_NAMED]
 
