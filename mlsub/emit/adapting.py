@@ -18,10 +18,6 @@ from mlsub.emit.values import BLOCK_WORDS, NAMES, WORDS, samples
 from mlsub.io.errors import needs_extra
 from mlsub.io.show import first_few
 
-#: The words of a block for what a position's metadata is called.
-_BLOCK = {**BLOCK_WORDS, **{name: BLOCK_WORDS[word] for name, word in WORDS.items()}}
-
-
 #: Hyperparameters by their keys in a log, or a function of the framework's trainer or model that makes them.
 Hyperparameters = Mapping[str, Any] | Callable[[Any], Mapping[str, Any]]
 #: The metric that is the quality; for several measures their metrics by name; or a function of all metrics.
@@ -203,9 +199,8 @@ class Language:
             train_samples: of the data set.
         """
         if self._progress is not None:
-            return {_BLOCK.get(name, name): value for name, value in self._progress(position).items()} | {
-                "epochs": epochs
-            }
+            found = {WORDS.get(name, name): value for name, value in self._progress(position).items()}
+            return {BLOCK_WORDS.get(word, word): value for word, value in found.items()} | {"epochs": epochs}
         names = {name for group in self._recorder.units.demanded("block_start") for name in group} & self._named
         if "samples_count" in names:
             return {"samples_so_far": position.samples}

@@ -164,9 +164,6 @@ class Evaluation(Interval):
 class Init(Interval):
     """All that comes before the clock starts."""
 
-    def __init__(self, recorder: Recording) -> None:
-        super().__init__(recorder, "init", {})
-
     def start(self) -> None:
         """Log the start, and what is submitted."""
         super().start()
@@ -183,9 +180,6 @@ class TimedRun(Interval):
 
     status: str | None = None
     _started = False
-
-    def __init__(self, recorder: Recording) -> None:
-        super().__init__(recorder, "run", {})
 
     def start(self) -> None:
         """Start the clock."""

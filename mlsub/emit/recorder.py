@@ -228,11 +228,11 @@ class Recorder(Recording):
 
         On leaving it the rules look for what is missing; a run that lacks a key is refused here.
         """
-        return Init(self)
+        return Init(self, "init", {})
 
     def run(self) -> TimedRun:
         """The timed region: a context manager. It ends as success where the target was reached, else as aborted."""
-        self._run = TimedRun(self)
+        self._run = TimedRun(self, "run", {})
         return self._run
 
     def block(

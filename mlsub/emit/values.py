@@ -132,8 +132,7 @@ class Units:
     """
 
     def __init__(self, rules: RuleSet) -> None:
-        every = rules.every
-        self._rules: dict[str, KeyRule] = {rule.key: rule for rule in every}
+        self._rules: dict[str, KeyRule] = {rule.key: rule for rule in rules.every}
 
     def demanded(self, key: str) -> tuple[tuple[str, ...], ...]:
         """The metadata a key must have, whatever else it has: one of each group of names."""

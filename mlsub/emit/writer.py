@@ -77,8 +77,7 @@ class Writer:
         self._path = path
         self._reported: set[tuple[str, str]] = set()
         rules = rules_for(round_.usage, round_.name, division, benchmark, round_.overlay)
-        every = rules.every
-        late = {rule.key for rule in every if not before_run(rule.key) or "run_start" in rule.after}
+        late = {rule.key for rule in rules.every if not before_run(rule.key) or "run_start" in rule.after}
         self._late = frozenset((*late, "init_stop"))
         self._seed_needed = division == CLOSED.name and round_.seeds == "required"
         self._seeds = 0
