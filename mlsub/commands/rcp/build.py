@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from difflib import get_close_matches
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -118,14 +120,15 @@ def build_records(logs: Sequence[LogReport], name: str, round_: Round, choice: C
     logs = [log for log in logs if log.path not in empty]
     point = _point if digests is None else _first_reached
     points = {log.path: point(log, name, round_) for log in logs}
-    problems = [*_of_runs(logs, points, choice), *_copies(logs), *_never_logged(logs, choice)]
+    copies = [f"{copy.path}: {copy.message} ({copy.actual})" for copy in audit_same_runs(logs)]
+    problems = [*_of_runs(logs, points, choice), *copies, *_never_logged(logs, choice)]
     stopped = [log for log in logs if log.compliant and not log.run.converged]
     notes = [f"{log.path} did not converge by its own word: its status is {show(log.status)}" for log in stopped]
     keys = [*_usual_keys(name, round_, rules), *choice.hyperparameters]
     records: dict[str, dict[str, Any]] = {}
-    groups = _by_batch_size(logs)
-    for size in sorted(groups):
-        runs = groups[size]
+    sized = [(size, log) for log in logs if (size := _size_of(log)) is not None]
+    for size, of_size in groupby(sorted(sized, key=itemgetter(0)), itemgetter(0)):
+        runs = [log for _, log in of_size]
         if len(runs) < 2 * needs.runs:
             (problems if digests is None else notes).append(
                 f"batch size {show(size)} has {plural(len(runs), 'run')}, {2 * needs.runs - len(runs)} too few: "
@@ -165,26 +168,12 @@ def _of_runs(logs: Sequence[LogReport], points: dict[str, float | None], choice:
             yield f"{log.path} has no global_batch_size that is a number"
 
 
-def _copies(logs: Sequence[LogReport]) -> Iterator[str]:
-    for finding in audit_same_runs(logs):
-        yield f"{finding.path}: {finding.message} ({finding.actual})"
-
-
 def _size_of(log: LogReport) -> int | float | None:
     """The batch size, a whole one as such however it was logged; None where the log has none that is a number."""
     size = log.run.hyperparameters.get("global_batch_size")
     if not isinstance(size, (int, float)) or isinstance(size, bool) or not 0 < size < BEYOND:
         return None
     return int(size) if size == int(size) else size
-
-
-def _by_batch_size(logs: Sequence[LogReport]) -> dict[int | float, list[LogReport]]:
-    groups: dict[int | float, list[LogReport]] = {}
-    for log in logs:
-        size = _size_of(log)
-        if size is not None:
-            groups.setdefault(size, []).append(log)
-    return groups
 
 
 def _usual_keys(name: str, round_: Round, rules: RuleSet) -> list[str]:
