@@ -25,11 +25,8 @@ def _usage_and_rules(function: F) -> F:
     """--usage and --rules; the function gets the path of the rules as ``overlay``."""
     usage = setting("--usage", metavar="USAGE", help="Set training, hpc or rehearsal.")
     own = "Add rules of your own; see docs/overlay.md."
-    return usage(setting("--rules", "overlay", metavar="FILE", callback=_overlay, help=own)(function))
-
-
-def _overlay(_: click.Context, __: click.Parameter, file: str | None) -> str | None:
-    return check_own_rules(file)
+    rules = setting("--rules", "overlay", metavar="FILE", callback=lambda *of: check_own_rules(of[-1]), help=own)
+    return usage(rules(function))
 
 
 def _division(**words: Any) -> Callable[[F], F]:

@@ -183,8 +183,7 @@ def merged(changes: dict[str, list[KeyChange]]) -> tuple[KeyChange, ...]:
     found: dict[KeyChange, tuple[str, ...]] = {}
     for division, some in changes.items():
         for change in some:
-            bare = msgspec.structs.replace(change, divisions=())
-            found[bare] = (*found.get(bare, ()), division)
+            found[change] = (*found.get(change, ()), division)
     return tuple(msgspec.structs.replace(change, divisions=of) for change, of in found.items())
 
 
@@ -216,7 +215,7 @@ def _change(
     kind = "changed" if before and after else "added" if after else "removed"
     lines = tuple(_lines(old, new, *warned)) if kind == "changed" else (now if after else f"was: {was}",)
     return KeyChange(
-        key=key, where=where, divisions=(division,), change=kind, old=was, new=now, lines=tuple(filter(None, lines))
+        key=key, where=where, divisions=(), change=kind, old=was, new=now, lines=tuple(filter(None, lines))
     )
 
 
