@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -73,15 +74,12 @@ def _called(name: str, optimizer: str, names: Collection[str]) -> str:
 def _reference(entry: Result) -> tuple[Reference | None, Mapping[str, Any]]:
     """The reference in force, and its hyperparameters, the batch size among them."""
     file, batch_size = reference_file(entry.usage, entry.rules.ruleset, entry.benchmark), entry.rcp.batch_size
-    if file is None or batch_size is None:
-        return None, {}
-    try:
-        size, found = hyperparameters_of(file, batch_size)
-    except MlsubError:
-        return None, {}
-    if size is None:
-        return None, {}
-    return Reference(f"{file.parent.name}/{file.name}", size), {KEYS["batch_size"]: size, **found}
+    if file is not None and batch_size is not None:
+        with suppress(MlsubError):
+            size, found = hyperparameters_of(file, batch_size)
+            if size is not None:
+                return Reference(f"{file.parent.name}/{file.name}", size), {KEYS["batch_size"]: size, **found}
+    return None, {}
 
 
 def hyperparameters_tables(entries: Sequence[ReviewedEntry], room: int | None) -> Iterator[Block | None]:
