@@ -9,7 +9,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby, pairwise
 from pathlib import Path, PurePath
@@ -18,19 +18,30 @@ import click
 import msgspec
 
 from mlsub.commands.rules.diff import keyed, round_diff
-from mlsub.commands.rules.document import alternatives, change_table, diff_blocks, listed, name, needs_table, rows_table
-from mlsub.commands.rules.table import Row, RuleTable, benchmark_line, package_facts, parts, row_of, rule_table
+from mlsub.commands.rules.document import alternatives, change_table, diff_blocks, listed, name, rows_table
+from mlsub.commands.rules.table import (
+    BenchmarkLine,
+    Row,
+    RuleTable,
+    benchmark_line,
+    package_facts,
+    parts,
+    row_of,
+    rule_table,
+)
 from mlsub.divisions import DIVISIONS
 from mlsub.findings import Blocks
 from mlsub.io.data import load_yaml
 from mlsub.log.event import event_type
 from mlsub.present.document import (
     Block,
+    Cell,
     Code,
     Column,
     Document,
     Facts,
     Items,
+    Lines,
     Span,
     Table,
     Text,
@@ -247,13 +258,31 @@ def _round_page(round_: Round) -> Document:
     return document(
         round_.title,
         Facts((("official rules", Span(round_.checker, "code")), *beside, *package_facts(round_).items())),
-        section("Benchmarks", needs_table(Column("benchmark"), needs)),
+        section("Benchmarks", _needs_table("benchmark", needs)),
         *(
             section(f"What changed since {old.name}", *diff_blocks(round_diff(old, round_), longest=_LONGEST))
             for old in before
         ),
         section("Every log", _common_table(round_), alternatives(rules.alternatives)),
     )
+
+
+def _needs_table(head: str, needs: Iterable[tuple[Cell, BenchmarkLine]]) -> Table:
+    """What entries need, with the quality targets of both divisions."""
+    targets = Column("quality target, Closed"), Column("quality target, Open")
+    columns = (Column(head), Column("runs", number=True), Column("may fail", number=True), *targets)
+    rows = (
+        (cell, str(of.runs), str(of.forgiven), *(Lines(words or ("none",)) for words in of.targets.values()))
+        for cell, of in needs
+    )
+    return Table(columns, tuple(rows))
+
+
+def _rows_table(rows: Sequence[Row], head: str, more: Callable[[Row], Cell]) -> Table:
+    """Rows of rules with a further column, which ``more`` fills."""
+    table = rows_table(rows)
+    filled = ((*cells, more(row)) for cells, row in zip(table.rows, rows, strict=True))
+    return Table((*table.columns, Column(head)), tuple(filled))
 
 
 def _common_table(round_: Round) -> Table:
@@ -265,7 +294,7 @@ def _common_table(round_: Round) -> Table:
             found.setdefault(bare, []).append(division)
     order = list(dict.fromkeys(row.key for row in found))
     rows = sorted(found, key=lambda row: order.index(row.key))
-    return rows_table(rows, "division", lambda row: "both" if len(found[row]) == len(DIVISIONS) else found[row][0])
+    return _rows_table(rows, "division", lambda row: "both" if len(found[row]) == len(DIVISIONS) else found[row][0])
 
 
 def _benchmark_page(usage: str, of: str) -> Document:
@@ -278,9 +307,7 @@ def _benchmark_page(usage: str, of: str) -> Document:
         of,
         Text(f"{tables[0].title}."),
         Text(("Rounds: ", *listed(map(_named, rounds)))),
-        needs_table(
-            Column("rounds"), ((spans(usage, [round_.name for round_ in some]), needs) for some, needs in periods)
-        ),
+        _needs_table("rounds", ((spans(usage, [round_.name for round_ in some]), needs) for some, needs in periods)),
         *(section(f"{table.division.capitalize()}, {table.round}", *_demands(rounds, table)) for table in tables),
         Text(("Beside this, every log must hold what ", _named(rounds[-1]), " demands of it.")),
         section(
@@ -302,7 +329,7 @@ def _demands(rounds: list[Round], table: RuleTable) -> Iterator[Block]:
     for where, some in groupby(rows, key=lambda row: row.where):
         if where is not None:
             yield Text(("Where ", name(where.key), " is ", Span(where.value, "code"), ":"))
-        yield rows_table(some, "since", lambda row: _since(rounds, table, row))
+        yield _rows_table(list(some), "since", lambda row: _since(rounds, table, row))
 
 
 def _since(rounds: list[Round], table: RuleTable, row: Row) -> str:

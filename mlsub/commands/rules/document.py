@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from mlsub.commands.rules.diff import BenchmarkDiff, Fact, KeyChange, RoundDiff
 from mlsub.commands.rules.keys import KeyCheck, KeyLine, KeyList
@@ -90,15 +90,6 @@ def _counts(benchmark: BenchmarkLine) -> tuple[str, str]:
     return str(benchmark.runs), str(benchmark.forgiven)
 
 
-def needs_table(head: doc.Column, needs: Iterable[tuple[doc.Cell, BenchmarkLine]]) -> doc.Table:
-    """What entries need, with the quality targets of both divisions."""
-    columns = (head, *_NEEDS, doc.Column("quality target, Closed"), doc.Column("quality target, Open"))
-    rows = (
-        (cell, *_counts(of), *(doc.Lines(words or ("none",)) for words in of.targets.values())) for cell, of in needs
-    )
-    return doc.Table(columns, tuple(rows))
-
-
 def _official(checker: str) -> tuple[str, doc.Cell]:
     return "official rules", doc.Span(f"{checker}/", "code")
 
@@ -144,11 +135,9 @@ def table_document(table: RuleTable) -> doc.Document:
     )
 
 
-def rows_table(rows: Iterable[Row], head: str = "", more: Callable[[Row], doc.Cell] = str) -> doc.Table:
-    """Rows of rules; with ``head`` a further column, which ``more`` fills."""
-    columns = (*_ROWS, doc.Column(head)) if head else _ROWS
-    cells = ((name(row.key), row.occurs, doc.Lines(row.constraints), *([more(row)] if head else ())) for row in rows)
-    return doc.Table(columns, tuple(cells))
+def rows_table(rows: Iterable[Row]) -> doc.Table:
+    """Rows of rules."""
+    return doc.Table(_ROWS, tuple((name(row.key), row.occurs, doc.Lines(row.constraints)) for row in rows))
 
 
 def alternatives(groups: Sequence[Sequence[str]]) -> doc.Text | None:
