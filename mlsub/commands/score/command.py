@@ -61,7 +61,12 @@ def command(
         if target.format not in FORMATS:
             raise click.UsageError(f"--window answers as {', '.join(FORMATS[:-1])} or {FORMATS[-1]}.")
         run_selection(asked, select, target)
-    _check_before(target)
+    from mlsub.commands.score.formats import LIBRARIES, check_library
+
+    # Refuse what cannot come to a good end before reading gigabytes of logs.
+    check_library(target.format)
+    if target.format in LIBRARIES:
+        target.refuse_terminal()
     reports = check(asked)
     _deliver(reports, target)
     if write_scaling:
@@ -91,15 +96,6 @@ def _write_scaling(reports: Sequence[Report]) -> None:
         tell(f"written: {file}: {factor!r}")
     if not missing:
         tell("no scaling.json to write: every entry that is to be scaled has one")
-
-
-def _check_before(target: Target) -> None:
-    """Refuse what cannot come to a good end before reading gigabytes of logs."""
-    from mlsub.commands.score.formats import LIBRARIES, check_library
-
-    check_library(target.format)
-    if target.format in LIBRARIES:
-        target.refuse_terminal()
 
 
 def _deliver(reports: Sequence[Report], target: Target) -> None:
