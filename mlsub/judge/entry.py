@@ -69,7 +69,7 @@ def judge_entry(
     noncompliant = frozenset(log.name for log in entry.logs if not log.compliant)
     dropped = noncompliant | power.faulted if power else noncompliant
     convergence = convergence_of(entry, needs, round_, flags, options)
-    score, about_score, differs = judge_score(entry, needs, round_, convergence.result)
+    score, about_score, differs = judge_score(entry, needs, round_, convergence)
     energy, uncounted = energy_of(entry, needs, power, score)
     mismatches = reviewed("cross", entry.path, lambda: audit_entry(entry))
     reported = {found.rule for found in (*mismatches, *convergence.findings) if found.severity is not Severity.NOTE}
@@ -98,7 +98,7 @@ def judge_entry(
     rejected = _without_result(entry, round_) or any(f.rejects for f in findings)
     # A factor says something of an entry that counts, in a division that has a convergence test, or has none.
     counts = not rejected and division_of(entry.division) is not None
-    findings += [f for f in _explained(differs, convergence.findings) if counts or f.rule != "score.scaling-differs"]
+    findings += [f for f in differs if counts or f.rule != "score.scaling-differs"]
     findings = _without_follow_ups(entry, findings, rejected=rejected)
     no_result = _without_result(entry, round_) or (misplaced and round_.package_checker)
     rejected = no_result or any(f.rejects for f in findings)
@@ -187,13 +187,6 @@ def _settled(entry: Entry, findings: Iterable[Finding], score: ScoreResult) -> I
         if found.rule == "rcp.normalised" and entry.scaling_type == "weak":
             continue
         yield msgspec.structs.replace(found, fix="Nothing: scaling.json has this factor.") if settled else found
-
-
-def _explained(differs: Iterable[Finding], convergence: Iterable[Finding]) -> Iterator[Finding]:
-    """The findings on a factor: a note where the reference points of another day may have given it."""
-    explained = any(found.rule == "rcp.other-points" for found in convergence)
-    for found in differs:
-        yield msgspec.structs.replace(found, severity=Severity.NOTE) if explained else found
 
 
 def _without_follow_ups(entry: Entry, findings: list[Finding], *, rejected: bool) -> list[Finding]:

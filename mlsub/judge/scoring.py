@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from mlsub.convergence.entry import Convergence
 from mlsub.findings import Finding, Severity
 from mlsub.io.show import several, show
 from mlsub.rounds import Round
@@ -20,7 +21,7 @@ from mlsub.score.scaled import (
     weak_minutes,
 )
 from mlsub.submission.model import POWER, Entry
-from mlsub.submission.report import EnergyResult, RcpResult, ScoreResult
+from mlsub.submission.report import EnergyResult, ScoreResult
 from mlsub.systems.fields import MAX_COUNT
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ _MOST_SCALES = 5
 
 
 def judge_score(
-    entry: Entry, needs: Benchmark, round_: Round, rcp: RcpResult
+    entry: Entry, needs: Benchmark, round_: Round, convergence: Convergence
 ) -> tuple[ScoreResult, tuple[Finding, ...], tuple[Finding, ...]]:
     """The score, what prevents one, and how its factor differs from the expected one.
 
@@ -44,9 +45,10 @@ def judge_score(
     if entry.scaling_type == "weak":
         score = score_of(minutes, 1.0, ScalingFile(), _scale(entry) if minutes is not None else None)
     else:
-        score = score_of(minutes, rcp.scaling, file)
-    # Where the test is bypassed, the committee may have set the factor that the test would have given.
-    severity = Severity.NOTE if rcp.verdict == "bypassed" else None
+        score = score_of(minutes, convergence.result.scaling, file)
+    # Where the test is bypassed, the committee may have set the factor; the points of another day may have given it.
+    explained = any(found.rule == "rcp.other-points" for found in convergence.findings)
+    severity = Severity.NOTE if explained or convergence.result.verdict == "bypassed" else None
     differs = reviewed("score.scaling-differs", entry.path, lambda: audit_scaling(entry.path, score, severity))
     return score, (*file.findings, *untimed, *unread), tuple(differs)
 
