@@ -224,7 +224,7 @@ def audit_cadence(run: Run, path: str, usage: str, round_: str) -> Iterator[Find
             "run.eval-cadence",
             path,
             miss.message,
-            line=_line(run, rule, miss.place),
+            line=next(one.line for one in run.evaluations if getattr(one, rule.count) == miss.place),
             expected=_asked(rule, allowed, every * scale, unit),
             actual=_found(miss, places),
             source=rule.source,
@@ -240,12 +240,6 @@ def _places(run: Run, rule: Cadence) -> list[float]:
     # A number below one batch counts epochs, whatever the rules count.
     counted = max(places, default=0) >= _batch(run, rule)
     return places if counted and (len(places) > 1 or len(logged) == 1) else []
-
-
-def _line(run: Run, rule: Cadence, place: float) -> int:
-    """Where the first evaluation at a place is logged."""
-    logged = attrgetter(rule.count)
-    return next(evaluation.line for evaluation in run.evaluations if logged(evaluation) == place)
 
 
 def _batch(run: Run, rule: Cadence) -> float:
