@@ -150,7 +150,7 @@ def find_gaps(entry: Result) -> Iterator[Observation]:
     logs = _ordered(entry)
     if len(logs) < limits.gap_runs:
         return
-    for log, gaps, others in _with_others([(log, _longest(log)) for log in logs]):
+    for log, gaps, others in _with_others([(log, _silences(log)) for log in logs]):
         whole = log.run.duration_ms
         if whole is None:
             continue
@@ -179,15 +179,9 @@ def _ordered(entry: Result) -> tuple[LogReport, ...]:
     return tuple(log for log in entry.logs[:_MAX_RUNS] if log.trace.jump is None or log.trace.jump[1] < least)
 
 
-def _longest(log: LogReport) -> dict[Kind, Gap]:
-    table: dict[Kind, Gap] = {}
-    for gap in log.trace.gaps:
-        kind = gap.before, gap.after
-        if not gap.idle:
-            continue  # A long block or epoch is found as such.
-        if kind not in table or gap.longest_ms > table[kind].longest_ms:
-            table[kind] = gap
-    return table
+def _silences(log: LogReport) -> dict[Kind, Gap]:
+    """The silences of a run by the keys around them; a long block or epoch is found as such."""
+    return {(gap.before, gap.after): gap for gap in log.trace.gaps if gap.idle}
 
 
 def pauses_of(entry: Result) -> dict[Kind, tuple[float, float]]:

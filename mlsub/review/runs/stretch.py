@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 
 import msgspec
 
@@ -113,7 +114,7 @@ def find_overlap(entries: Sequence[Result]) -> Iterator[Observation]:
 def _in_parallel(spans: Sequence[_Span], pairs: Sequence[_Pair]) -> bool:
     """Whether runs of a system were made side by side: three at once, or two for a good part of the shorter one."""
     most = thresholds().overlap_share
-    return _at_once(spans, [span.stop for span in spans]) > 2 or any(
+    return _at_once(spans) > 2 or any(
         pair.by_ms > most * min(pair.one.stop - pair.one.start, pair.other.stop - pair.other.start) for pair in pairs
     )
 
@@ -128,7 +129,7 @@ def _overlap(
     mine = [span for span in spans if span.entry == entry.path]
     parts = []
     if own:
-        most = _at_once(mine, [span.stop for span in mine])
+        most = _at_once(mine)
         shown = [f"{p.one.name} and {p.other.name} by {seconds(p.by_ms)}" for p in sorted(own, key=lambda p: -p.by_ms)]
         possible = len(mine) * (len(mine) - 1) // 2
         parts.append(f"{len(own)} of {possible} pairs, up to {most} runs at once: {first_few(shown, 3)}")
@@ -184,11 +185,7 @@ def _pairs(spans: Sequence[_Span], stops: Sequence[float]) -> list[_Pair]:
     return found
 
 
-def _at_once(spans: Sequence[_Span], stops: Sequence[float]) -> int:
+def _at_once(spans: Sequence[_Span]) -> int:
     """The greatest number of runs under way at one time."""
-    edges = sorted([(span.start, 1) for span in spans] + [(stop, -1) for stop in stops])
-    most = running = 0
-    for _, step in edges:
-        running += step
-        most = max(most, running)
-    return most
+    edges = sorted([*((span.start, 1) for span in spans), *((span.stop, -1) for span in spans)])
+    return max(accumulate(step for _, step in edges), default=0)
