@@ -176,19 +176,46 @@ def _is_named(result: Result, wanted: list[str]) -> bool:
 
 def measure(result: Result) -> Training:
     """Gather what an entry is compared by; its logs have been read with their :class:`Intervals`."""
-    round_ = result.rules
+    round_, score, accelerators = result.rules, result.score, result.accelerators_count or None
     counted = _counted(result, round_)
     points, unit = _points(result, round_)
-    work = _all_known(points[n] for n in counted)
-    phases = _all_known(_phases(result.logs[n]) for n in counted) or ()
+    works = _all_known(points[n] for n in counted)
+    runs = _all_known(_phases(result.logs[n]) for n in counted) or ()
+    phases, work = _phase_times(runs), _mean(works or ())
+    training = phases.get("training")
     # How many samples make one unit of progress.
     samples = _number(result, "train_samples") if unit == "epochs" else 1.0 if unit == "samples" else None
-    minutes = [result.logs[n].minutes or 0.0 for n in counted]
-    side = _side(result, minutes, phases, _mean(work or ()), samples, _convergence(result, points, unit))
-    undivided = None if phases else "no run has a time that counts, or its log cannot be read"
+    mean = _mean([result.logs[n].minutes or 0.0 for n in counted])
+    unscaled = usable_number(mean if score.unscaled is None else score.unscaled)
+    published, expected = (
+        None if unscaled is None else usable_number(unscaled * factor)
+        for factor in (score.scaling, score.expected_scaling)
+    )
+    same = "organisation system benchmark division path usage round runs organisation_name benchmark_name"
+    side = EntrySide(
+        **{name: getattr(result, name) for name in (*same.split(), "benchmark_title")},
+        division_name=_division(result),
+        official=result.verdict,
+        counted=len(counted),
+        minutes_of="mean" if score.unscaled is None else "score",
+        unscaled=unscaled,
+        scaling=score.scaling,
+        minutes=published,
+        expected_scaling=score.expected_scaling,
+        expected=expected,
+        accelerator=result.accelerator_model_name,
+        accelerators=accelerators,
+        accelerator_minutes=published * accelerators if published is not None and accelerators else None,
+        convergence=_convergence(result, points, unit),
+        work=work,
+        throughput=work * samples / training if work and samples and training else None,
+        batch_size=_number(result, "global_batch_size"),
+        phases=phases,
+    )
+    undivided = None if runs else "no run has a time that counts, or its log cannot be read"
     if result.scaling_type == "weak":
         undivided = "models of weak scaling train side by side"
-    return Training(result=result, side=side, phases=phases, work=work, samples=samples, undivided=undivided)
+    return Training(result=result, side=side, phases=runs, work=works, samples=samples, undivided=undivided)
 
 
 def _all_known(values: Iterable[T | None]) -> tuple[T, ...] | None:
@@ -210,46 +237,6 @@ def _counted(result: Result, round_: Round) -> list[int]:
     return ordered[dropped : len(ordered) - dropped]
 
 
-def _side(
-    result: Result,
-    minutes: Sequence[float],
-    runs: tuple[Phases, ...],
-    work: float | None,
-    samples: float | None,
-    convergence: Convergence,
-) -> EntrySide:
-    """What is shown of an entry whose runs that count took so many minutes."""
-    score, accelerators = result.score, result.accelerators_count or None
-    unscaled = usable_number(_mean(minutes) if score.unscaled is None else score.unscaled)
-    published, expected = (
-        None if unscaled is None else usable_number(unscaled * factor)
-        for factor in (score.scaling, score.expected_scaling)
-    )
-    phases = _phase_times(runs)
-    training = phases.get("training")
-    same = "organisation system benchmark division path usage round runs organisation_name benchmark_name"
-    return EntrySide(
-        **{name: getattr(result, name) for name in (*same.split(), "benchmark_title")},
-        division_name=_division(result),
-        official=result.verdict,
-        counted=len(minutes),
-        minutes_of="mean" if score.unscaled is None else "score",
-        unscaled=unscaled,
-        scaling=score.scaling,
-        minutes=published,
-        expected_scaling=score.expected_scaling,
-        expected=expected,
-        accelerator=result.accelerator_model_name,
-        accelerators=accelerators,
-        accelerator_minutes=published * accelerators if published is not None and accelerators else None,
-        convergence=convergence,
-        work=work,
-        throughput=work * samples / training if work and samples and training else None,
-        batch_size=_number(result, "global_batch_size"),
-        phases=phases,
-    )
-
-
 def _convergence(result: Result, points: Sequence[float | None], unit: str) -> Convergence:
     """How far the runs that converged had to train."""
     converged = [float(point) for point in points if point is not None]
@@ -268,11 +255,8 @@ def _convergence(result: Result, points: Sequence[float | None], unit: str) -> C
 def _phase_times(runs: Sequence[Phases]) -> dict[str, float | None]:
     """The mean of each phase over the runs; None where one of them does not log it."""
     names = ("init", *(name for name in TIMED if name != "undivided" or any(run.undivided is not None for run in runs)))
-    times = {name: [time for run in runs if (time := getattr(run, name)) is not None] for name in names}
-    return {
-        name: sum(known) / len(known) / 1000 if known and len(known) == len(runs) else None
-        for name, known in times.items()
-    }
+    means = {name: _mean(_all_known(getattr(run, name) for run in runs) or ()) for name in names}
+    return {name: None if mean is None else mean / 1000 for name, mean in means.items()}
 
 
 def _points(result: Result, round_: Round) -> tuple[tuple[float | None, ...], str]:
