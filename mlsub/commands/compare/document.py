@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from mlsub.commands.compare import model
 from mlsub.commands.compare.model import Comparison, EntryChange, EntrySide, PairComparison
 from mlsub.commands.compare.resubmit import must_be_exact
-from mlsub.commands.compare.words import amount, part_words, phase_words, rate
+from mlsub.commands.compare.words import PHASES, amount, part_words, rate
 from mlsub.io.show import first_few
 from mlsub.log.changes import Change
 from mlsub.present import document as doc
@@ -211,7 +211,7 @@ def _phases(pair: PairComparison) -> doc.Section | None:
     sides = (pair.old, pair.new)
     times = [side.phases for side in sides]
     rows = tuple(
-        (phase_words(name), *("not logged" if (s := known.get(name)) is None else f"{s:.3f}" for known in times))
+        (PHASES[name], *("not logged" if (s := known.get(name)) is None else f"{s:.3f}" for known in times))
         for name in times[0] | times[1]
     )
     without = [

@@ -12,7 +12,8 @@ _SMALL_OF_TIME, _SMALL_OF_DIFFERENCE = 0.002, 0.02
 TELLING = ("global_batch_size", "opt_name")
 #: Characters shown of one of them.
 _LONGEST = 40
-_PHASES = {
+#: The phases in words.
+PHASES = {
     "start": "start of the run",
     "training": "training",
     "before_evaluation": "pause before evaluation",
@@ -24,11 +25,6 @@ _PHASES = {
     "undivided": "not distinguished",
     "init": "initialisation (not timed)",
 }
-
-
-def phase_words(name: str) -> str:
-    """Return a phase in words."""
-    return _PHASES[name]
 
 
 def answer(
@@ -105,7 +101,7 @@ def part_words(part: Part, old: EntrySide, new: EntrySide) -> str:
         return f"accelerators {part.old:.0f} -> {part.new:.0f}"
     if part.name == "scaling":
         return f"scaling {part.old:.6g} -> {part.new:.6g}"
-    return f"{phase_words(part.name)} {part.old:.1f} s -> {part.new:.1f} s"
+    return f"{PHASES[part.name]} {part.old:.1f} s -> {part.new:.1f} s"
 
 
 def amount(value: float) -> str:
@@ -121,7 +117,7 @@ def rate(value: float) -> str:
 def _pace(part: Part, old: EntrySide, new: EntrySide) -> str:
     unit = part.unit.rpartition(" ")[2]
     each = f"per {unit}" + (" and accelerator" if part.unit.startswith("accelerator") else "")
-    what = phase_words(part.of or "training")
+    what = PHASES[part.of or "training"]
     if not part.new or not part.old or part.old == part.new:
         return f"{what} as fast {each}"
     speed = part.old / part.new
