@@ -34,7 +34,11 @@ def show(value: Any, limit: int = 80) -> str:
     except (TypeError, ValueError, RecursionError):
         why = "with too many digits" if isinstance(value, int) else "nested too deeply"
         text = f"a value {why} to show ({type(value).__name__})"
-    text = readable(text)
+    return shortened(readable(text), limit)
+
+
+def shortened(text: str, limit: int) -> str:
+    """A text of at most so many characters: one that is longer ends in ``…``."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 

@@ -15,7 +15,7 @@ import msgspec
 
 from mlsub.findings import Says
 from mlsub.io.data import shipped
-from mlsub.io.show import show
+from mlsub.io.show import shortened, show
 from mlsub.rounds import Statuses
 
 
@@ -247,8 +247,7 @@ def written(value: Any) -> str | None:
     """Return a value as text of at most ``MAX_TEXT`` characters: text as it is, else as JSON has it; None for null."""
     if value is None:
         return None
-    text = value if isinstance(value, str) else show(value, MAX_TEXT)
-    return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 1] + "…"
+    return shortened(value, MAX_TEXT) if isinstance(value, str) else show(value, MAX_TEXT)
 
 
 def count(value: Any) -> int | None:

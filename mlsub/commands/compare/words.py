@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mlsub.commands.compare.model import EntrySide, Part
-from mlsub.io.show import plural
+from mlsub.io.show import plural, shortened
 from mlsub.log.changes import Change
 
 #: Parts below this share of the larger time, and of the difference, are shown together.
@@ -73,8 +73,7 @@ def _changed(changes: tuple[Change, ...]) -> str:
 
 def short_value(value: object, most: int = _LONGEST) -> str:
     """Return a value, shortened to so many characters."""
-    text = "-" if value is None else str(value) or '""'
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+    return shortened("-" if value is None else str(value) or '""', most)
 
 
 def _because(parts: tuple[Part, ...], time: float, old: EntrySide, new: EntrySide) -> str:

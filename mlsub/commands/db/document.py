@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from mlsub.commands.db.query import QueryResult
 from mlsub.commands.db.schema import Table as Known
 from mlsub.commands.db.schema import Tables
-from mlsub.io.show import plural
+from mlsub.io.show import plural, shortened
 from mlsub.present.document import Column, Document, Facts, Section, Span, Table, Text, document
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def result_document(result: QueryResult) -> Document:
         Column(column.name, number=_is_numeric([row[at] for row in result.rows]))
         for at, column in enumerate(result.columns)
     )
-    rows = tuple(tuple(_cut(_short(value)) for value in row) for row in result.rows)
+    rows = tuple(tuple(shortened(_short(value), _MAX_CELL) for value in row) for row in result.rows)
     title = f"{plural(len(rows), 'row')}{', and there are more' if result.more else ''}"
     return Document(title, (Table(columns, rows),))
 
@@ -81,10 +81,6 @@ def _short(value: Any) -> str:
 def _text(value: Any) -> str:
     """A value in full."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _MAX_CELL else text[: _MAX_CELL - 1] + "…"
 
 
 def _guarded(value: Any) -> str:

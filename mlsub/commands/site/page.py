@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from mlsub.io.show import first_few, plain, readable
+from mlsub.io.show import first_few, plain, readable, shortened
 
 T = TypeVar("T")
 #: What is shown of one text from outside, and of a name; texts of published systems stay below it.
@@ -209,8 +209,7 @@ def count_text(count: int, word: str) -> str:
 
 def clean(value: str, limit: int = MAX_TEXT) -> str:
     """Return text from outside as a page may show it: no control characters, and not without end."""
-    shown = plain(readable(value[: limit + 1]))
-    return shown if len(shown) <= limit else shown[: limit - 1] + "…"
+    return shortened(plain(readable(value[: limit + 1])), limit)
 
 
 def number_text(value: float | None, digits: int = 6) -> str:
