@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import msgspec
 
-from mlsub.commands.watch.model import Concluded, Ended, Evaluation, Event, Found, RunSoFar, is_measure
+from mlsub.commands.watch.model import BEYOND, Concluded, Ended, Evaluation, Event, Found, RunSoFar, is_measure
 from mlsub.findings import Finding, Kind
 from mlsub.io.show import inert, plain, plural
 from mlsub.present.document import Column, Table, Text
@@ -19,8 +19,6 @@ from mlsub.submission.report import describe_own_files
 if TYPE_CHECKING:
     from mlsub.commands.watch.sofar import LogSoFar
 
-#: Beyond this a time in ms is nonsense.
-_BEYOND = 1e14
 _RESTARTS = {
     "truncated": "the file was cut; starting over",
     "replaced": "the file was replaced by another; starting over",
@@ -189,7 +187,7 @@ def _end(event: Ended) -> str:
 
 def duration(milliseconds: float | None) -> str:
     """Return hours, minutes and seconds, below a minute with tenths, rounded down; ``-`` for none."""
-    if milliseconds is None or not abs(milliseconds) < _BEYOND:
+    if milliseconds is None or not abs(milliseconds) < BEYOND:
         return "-"
     sign = "-" if milliseconds < 0 else ""
     tenths = int(abs(milliseconds) / 100)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 
 from mlsub.commands.watch.source import Restart
-from mlsub.findings import Finding, Kind, Says, Severity, Verdict
+from mlsub.findings import Finding, Kind, Says, Verdict
 from mlsub.io.show import readable, show
 from mlsub.present.envelope import parts_of
 from mlsub.submission.model import LogReport
@@ -22,7 +21,7 @@ Path = Annotated[str, Says("The log, relative to the folder that all watched log
 #: What is shown of a text that a log gives, and how many measures of one evaluation are.
 WIDTH, _MAX_MEASURES = 80, 16
 #: Beyond this a time in ms is nonsense: the year 5138.
-_BEYOND = 1e14
+BEYOND = 1e14
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event"):
@@ -122,7 +121,7 @@ class Concluded(Event, frozen=True, kw_only=True, tag="verdict"):
 
 def counts_against(found: Finding) -> bool:
     """Return whether a finding makes the exit status 1: it rejects, or breaks a rule of the user's own."""
-    return found.rejects or (found.kind is Kind.HOUSE and found.severity is Severity.ERROR)
+    return found.rejects or found.counts(None)
 
 
 def ended(report: LogReport, at_ms: int) -> Ended:
@@ -179,7 +178,6 @@ def is_measure(value: Any) -> bool:
 
 def elapsed(start: float | None, stop: float | None) -> float | None:
     """Return the time between two times, in ms; None where one is not known or no time."""
-    if start is None or stop is None or not (abs(start) < _BEYOND and abs(stop) < _BEYOND):
+    if start is None or stop is None or not (abs(start) < BEYOND and abs(stop) < BEYOND):
         return None
-    took = stop - start
-    return took if math.isfinite(took) else None
+    return stop - start
