@@ -144,12 +144,8 @@ def query(statement: str, database: str, limit: int, timeout: int, target: Targe
 
 
 def _statement(text: str) -> str:
-    if text != "-":
-        return text
-    try:
-        return sys.stdin.buffer.read().decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise MlsubError("The question is not UTF-8 text") from error
+    # What is not UTF-8 is refused as it is in an argument.
+    return sys.stdin.buffer.read().decode("utf-8", "surrogateescape") if text == "-" else text
 
 
 def _tables(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
