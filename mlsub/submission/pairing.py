@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeVar
 
 from mlsub.submission.result import Result
 
@@ -14,6 +15,17 @@ MOST = 200
 
 
 Pair = tuple[Result, Result]
+K = TypeVar("K")
+T = TypeVar("T")
+
+
+def side_by_side(ours: Iterable[T], theirs: Iterable[T], key: Callable[[T], K]) -> dict[K, tuple[list[T], list[T]]]:
+    """Return what either side has of each key: ours, and theirs beside it."""
+    found: dict[K, tuple[list[T], list[T]]] = {}
+    for at, side in enumerate((ours, theirs)):
+        for one in side:
+            found.setdefault(key(one), ([], []))[at].append(one)
+    return found
 
 
 def paired(entries: Sequence[Result]) -> Iterator[Pair]:

@@ -16,7 +16,7 @@ from mlsub.io.look import content_digest
 from mlsub.log.changes import Change, fields, hyperparameters
 from mlsub.submission.find import Target
 from mlsub.submission.listing import Item, ItemKind, list_tree
-from mlsub.submission.pairing import pairs, without
+from mlsub.submission.pairing import pairs, side_by_side, without
 from mlsub.submission.report import SystemResult
 from mlsub.submission.result import Result
 from mlsub.workspace import Settings
@@ -69,13 +69,12 @@ def _rows(before: Reading, after: Reading) -> list[Row]:
     """Return each entry of either side once, beside the one that it belongs with, by its key."""
     # Two benchmark folders are compared whatever their systems are called.
     whole, names = before.place.target is Target.BENCHMARK, _same_organisations(before, after)
-    groups: dict[tuple[str | None, ...], tuple[list[Result], list[Result]]] = {}
-    for at, side in enumerate((before, after)):
-        for one in side.results:
-            what = (names.get(one.organisation, one.organisation), one.benchmark_name, one.scaling_type)
-            groups.setdefault(() if whole else what, ([], []))[at].append(one)
     found: list[tuple[Result | None, Result | None]] = []
-    for ours, theirs in groups.values():
+
+    def group(one: Result) -> tuple[str | None, ...]:
+        return () if whole else (names.get(one.organisation, one.organisation), one.benchmark_name, one.scaling_type)
+
+    for ours, theirs in side_by_side(before.results, after.results, group).values():
         both = [(ours[0], theirs[0])] if whole else pairs(ours, theirs)
         found += [*both, *((one, None) for one in without(ours, both, 0))]
         found += [(None, other) for other in without(theirs, both, 1)]
@@ -198,14 +197,14 @@ def _descriptions(read: Reading, organisations: Mapping[str, str]) -> dict[str, 
 
 def _findings(old: Sequence[Finding], new: Sequence[Finding]) -> Iterable[FindingChange]:
     """Defects with another number of places, those that reject first."""
-    before, after = _places(old), _places(new)
     # The same defect for a reader: what was expected in its place may differ from system to system.
-    kinds = {(finding.rule, finding.message): finding for finding in (*old, *new)}
-    for defect in sorted(kinds, key=lambda key: (not kinds[key].rejects, list(Kind).index(kinds[key].kind), key)):
-        was, now = before.get(defect, []), after.get(defect, [])
+    defects = side_by_side(old, new, lambda finding: (finding.rule, finding.message))
+    last = {defect: [*was, *now][-1] for defect, (was, now) in defects.items()}
+    for defect in sorted(last, key=lambda key: (not last[key].rejects, list(Kind).index(last[key].kind), key)):
+        was, now = ([finding.path for finding in side] for side in defects[defect])
         own = [place for place in now if place not in was] or [place for place in was if place not in now]
         if own:
-            finding = kinds[defect]
+            finding = last[defect]
             yield FindingChange(
                 rule=finding.rule,
                 kind=finding.kind.value,
@@ -215,13 +214,6 @@ def _findings(old: Sequence[Finding], new: Sequence[Finding]) -> Iterable[Findin
                 new=len(now),
                 place=own[0],
             )
-
-
-def _places(findings: Sequence[Finding]) -> dict[tuple[str, str], list[str]]:
-    places: dict[tuple[str, str], list[str]] = {}
-    for finding in findings:
-        places.setdefault((finding.rule, finding.message), []).append(finding.path)
-    return places
 
 
 # Files

@@ -22,7 +22,7 @@ from mlsub.log.reading import usable_number
 from mlsub.rounds import Round
 from mlsub.rules.load import benchmark
 from mlsub.submission.model import LogReport
-from mlsub.submission.pairing import Pair, pairs, without
+from mlsub.submission.pairing import Pair, pairs, side_by_side, without
 from mlsub.submission.result import Result
 from mlsub.workspace import Settings
 
@@ -111,12 +111,8 @@ def match(old: Reading, new: Reading, forced: Sequence[str] = ()) -> list[Pair]:
     ours, theirs = old.results, new.results
     found = _forced(forced, ours, theirs)
     many = any(len({one.organisation_name for one in side}) > 1 for side in (ours, theirs))
-    groups: dict[tuple[str, ...], tuple[list[Result], list[Result]]] = {}
-    for at, side in enumerate((ours, theirs)):
-        for one in without(side, found, at):
-            groups.setdefault(_group(one, many=many), ([], []))[at].append(one)
-    for name in sorted(groups):
-        old_ones, new_ones = groups[name]
+    left = without(ours, found, 0), without(theirs, found, 1)
+    for _, (old_ones, new_ones) in sorted(side_by_side(*left, lambda one: _group(one, many=many)).items()):
         alone = len(old_ones) == len(new_ones) == 1
         found += [(old_ones[0], new_ones[0])] if alone else pairs(old_ones, new_ones)
     if len(ours) == len(theirs) == 1:
