@@ -12,8 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
-from mlsub.commands.compare.decompose import Training
-from mlsub.commands.compare.model import Comparison
+from mlsub.commands.compare.model import Comparison, EntrySide, PairComparison
 from mlsub.commands.compare.reading import Reading, entry_name, runs_of
 from mlsub.commands.compare.trainings import compare_sides, match, measure, read_timed
 from mlsub.commands.compare.words import short_value
@@ -21,7 +20,7 @@ from mlsub.divisions import CLOSED
 from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import first_few
-from mlsub.log.changes import agreed_values, fields
+from mlsub.log.changes import agreed_values
 from mlsub.rounds import get_round
 from mlsub.rules.catalogue import finding
 from mlsub.rules.load import rules_for
@@ -45,17 +44,16 @@ _SHOWN = 8
 
 
 class Loan(msgspec.Struct, frozen=True):
-    """One entry as submitted, its resubmission, and the entry that is borrowed from; what was submitted with it."""
+    """One entry as submitted, its resubmission, and the entry that is borrowed from; and how the first two compare."""
 
-    old: Training
-    new: Training
-    source: Training
-    before: Reading
-    after: Reading
+    old: Result
+    new: Result
+    source: Result
+    compared: PairComparison
 
     def finding(self, rule: str, message: str, expected: str | None = None, actual: str | None = None) -> Finding:
         """Return a finding on the resubmission."""
-        return finding(rule, self.new.side.path, message, expected=expected, actual=actual)
+        return finding(rule, self.new.path, message, expected=expected, actual=actual)
 
 
 def check_borrowing(old: str, new: str, source: str, settings: Settings, forced: Sequence[str] = ()) -> Comparison:
@@ -73,8 +71,9 @@ def check_borrowing(old: str, new: str, source: str, settings: Settings, forced:
     """
     before, after, lender = (read_timed(path, settings) for path in (old, new, source))
     pairs = match(before, after, forced)
+    found = compare_sides(before, after, pairs)
     findings: list[Finding] = []
-    for one, other in pairs:
+    for (one, other), compared in zip(pairs, found.pairs, strict=True):
         if len(pairs) > 1 and _unchanged(one, other):
             continue
         lent = _source(lender, other, source)
@@ -82,11 +81,10 @@ def check_borrowing(old: str, new: str, source: str, settings: Settings, forced:
             message, expected = "The source has no entry of this benchmark", other.benchmark
             findings.append(finding("borrow.benchmark", other.path, message, expected=expected, actual="none"))
             continue
-        loan = Loan(measure(one), measure(other), measure(lent), before, after)
-        findings += [*_loan(loan), *_scale(loan)]
+        loan = Loan(one, other, lent, compared)
+        findings += [*_loan(loan), *_scale(loan, before)]
     if pairs and not findings and all(_unchanged(*pair) for pair in pairs):
         findings.append(finding("borrow.nothing", ".", "No hyperparameter differs from what was submitted"))
-    found = compare_sides(before, after, pairs)
     return msgspec.structs.replace(found, purpose="borrow", findings=tuple(dict.fromkeys(findings)))
 
 
@@ -106,7 +104,7 @@ def _source(lender: Reading, entry: Result, path: str) -> Result | None:
 
 def _loan(loan: Loan) -> Iterator[Finding]:
     """What speaks against one resubmission, as far as logs and descriptions tell."""
-    old, new, source = sides = loan.old.side, loan.new.side, loan.source.side
+    old, new, source = sides = loan.old, loan.new, loan.source
     if len({(side.usage, side.benchmark_name) for side in sides}) > 1:
         actual = f"{old.benchmark}, {new.benchmark} and {source.benchmark}"
         yield loan.finding("borrow.benchmark", "The entries are not of one benchmark", actual=actual)
@@ -122,7 +120,7 @@ def _loan(loan: Loan) -> Iterator[Finding]:
         yield loan.finding("borrow.submitter", "Entry and resubmission are of two submitters", actual=actual)
     elif source.organisation_name == old.organisation_name and source.organisation:
         yield loan.finding("borrow.submitter", "The source is of the same submitter", actual=source.organisation)
-    if not loan.new.result.accepted:
+    if not new.accepted:
         yield loan.finding("borrow.rejected", f"The resubmission is not accepted by the rules of v{new.round}")
     yield from _group(loan)
     yield from _system(loan)
@@ -148,8 +146,8 @@ def hyperparameter_keys(usage: str, round_name: str, benchmark: str, values: Map
 
 def _group(loan: Loan) -> Iterator[Finding]:
     """Whether all hyperparameters are the source's: those that are not were kept, or changed to something else."""
-    side = loan.new.side
-    was, now, lent = (agreed_values(runs_of(one.result)) for one in (loan.old, loan.new, loan.source))
+    side, source = loan.compared.new, measure(loan.source).side
+    was, now, lent = (agreed_values(runs_of(one)) for one in (loan.old, loan.new, loan.source))
     keys = hyperparameter_keys(side.usage, side.round, side.benchmark, lent)
     other = sorted(key for key in keys if now.get(key) != lent.get(key))
     kept = [key for key in other if now.get(key) == was.get(key)]
@@ -161,18 +159,18 @@ def _group(loan: Loan) -> Iterator[Finding]:
         message = "Hyperparameters were kept, so the group is not replaced as a whole"
         yield loan.finding("borrow.group", message, _listed(kept, lent), _listed(kept, now))
     if own:
-        same = side.batch_size is not None and side.batch_size == loan.source.side.batch_size
+        same = side.batch_size is not None and side.batch_size == source.batch_size
         size = "that of the source" if same else "another than the source's"
         message = f"Hyperparameters are neither the source's nor those submitted; the batch size is {size}"
         yield loan.finding("borrow.extra", message, _listed(own, lent), _listed(own, now))
     if other:
-        yield from _convergence(loan)
+        yield from _convergence(loan, source)
 
 
-def _convergence(loan: Loan) -> Iterator[Finding]:
+def _convergence(loan: Loan, source: EntrySide) -> Iterator[Finding]:
     """Who changes more than is borrowed may come as near as the source converges, not nearer."""
-    new, source = loan.new.side, loan.source.side
-    one, other = source.convergence, new.convergence
+    new, one = loan.compared.new, source.convergence
+    other = new.convergence
     if new.batch_size != source.batch_size or one.unit != other.unit or one.mean is None or other.mean is None:
         return
     if other.mean < one.mean:
@@ -186,7 +184,7 @@ def _listed(keys: Sequence[str], values: Mapping[str, str]) -> str:
 
 
 def _system(loan: Loan) -> Iterator[Finding]:
-    changes = fields(loan.before.description(loan.old.result), loan.after.description(loan.new.result))
+    changes = loan.compared.fields
     software = [change for change in changes if change.name in SOFTWARE]
     system = [change for change in changes if change.name not in (*SOFTWARE, *_SCALE, *_WORDS)]
     for rule, found, what in (("borrow.system", system, "system"), ("borrow.software", software, "software")):
@@ -198,19 +196,18 @@ def _system(loan: Loan) -> Iterator[Finding]:
             yield loan.finding(rule, f"The {what} is not that of the entry as submitted", *shown)
 
 
-def _scale(loan: Loan) -> Iterator[Finding]:
+def _scale(loan: Loan, before: Reading) -> Iterator[Finding]:
     """Another number of nodes: allowed to the largest entry of a system alone, up to the largest scale it showed."""
-    old, new = loan.old.side.accelerators, loan.new.side.accelerators
+    old, new = loan.compared.old.accelerators, loan.compared.new.accelerators
     if old is None or new is None or old == new:
         return
-    kind, benchmark = loan.old.side.accelerator, loan.old.side.benchmark
-    same = [one for one in loan.before.results if one.accelerator_model_name == kind]
+    same = [one for one in before.results if one.accelerator_model_name == loan.old.accelerator_model_name]
     shown = [(one.benchmark, one.accelerators_count) for one in same if one.accelerators_count]
-    times = loan.old.side.minutes, loan.new.side.minutes
+    times = loan.compared.old.minutes, loan.compared.new.minutes
     reasons = []
     if new < old and not (times[0] and times[1] and times[1] < times[0]):
         reasons.append("The new scale is neither larger nor faster")
-    if any(count > old for name, count in shown if name == benchmark):
+    if any(count > old for name, count in shown if name == loan.old.benchmark):
         reasons.append("The entry is not the largest of its system and benchmark, so its scale is fixed")
     if new > max(count for _, count in shown):
         reasons.append("No entry as submitted shows the system at this scale")

@@ -19,7 +19,6 @@ import msgspec
 
 from mlsub.commands.compare.model import EntrySide, Part
 from mlsub.log.trace import Intervals, Span
-from mlsub.submission.result import Result
 
 _MINUTE = 60_000
 #: Less training than this is none.
@@ -131,7 +130,6 @@ class Training(msgspec.Struct, frozen=True, kw_only=True):
     known. ``undivided`` says why its time has no parts, where it has none.
     """
 
-    result: Result
     side: EntrySide
     phases: tuple[Phases, ...]
     work: tuple[float, ...] | None = None

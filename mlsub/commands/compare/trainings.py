@@ -211,7 +211,7 @@ def measure(result: Result) -> Training:
     undivided = None if runs else "no run has a time that counts, or its log cannot be read"
     if result.scaling_type == "weak":
         undivided = "models of weak scaling train side by side"
-    return Training(result=result, side=side, phases=runs, work=works, samples=samples, undivided=undivided)
+    return Training(side=side, phases=runs, work=works, samples=samples, undivided=undivided)
 
 
 def _all_known(values: Iterable[T | None]) -> tuple[T, ...] | None:

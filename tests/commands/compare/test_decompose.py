@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
 import msgspec
 import pytest
@@ -33,8 +32,7 @@ def measured(
     """A training whose runs have these phases."""
     convergence = msgspec.structs.replace(SIDE.convergence, unit=unit)
     side = msgspec.structs.replace(SIDE, scaling=scaling, accelerators=accelerators, convergence=convergence)
-    result: Any = None
-    return Training(result=result, side=side, phases=phases, work=work, samples=samples)
+    return Training(side=side, phases=phases, work=work, samples=samples)
 
 
 @st.composite
