@@ -6,6 +6,7 @@ import hashlib
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -127,12 +128,9 @@ def _check_places(output: Path, parquet: Path | None, packages: Iterable[Place])
     if os.path.lexists(journal):
         # DuckDB would replay it into whatever file has the name.
         raise MlsubError(f"{journal} exists: {output} is open for writing. Close it, or remove {journal}.")
-    folders = [(package.root, package.root.resolve()) for package in packages]
-    for place in filter(None, (output, parquet)):
-        resolved = place.resolve()
-        for folder, its in folders:
-            if resolved.is_relative_to(its):
-                raise MlsubError(f"{place} lies in a submission, {folder}. Name a place beside it.")
+    for place, package in product(filter(None, (output, parquet)), packages):
+        if place.resolve().is_relative_to(package.root.resolve()):
+            raise MlsubError(f"{place} lies in a submission, {package.root}. Name a place beside it.")
     if parquet is not None and os.path.lexists(parquet):
         _check_parquet(parquet)
 
