@@ -79,7 +79,10 @@ def check_resubmission(old: str, new: str, settings: Settings, forced: Sequence[
     findings = [found for entry in gone for found in _benchmark(entry, round_)]
     others = {entry.path for entry in gone}
     for (one, other), compared in zip(pairs, found.pairs, strict=True):
-        findings += _check(one, other, round_, compared.fields, moved=before.place.path != after.place.path)
+        wrong = list(_benchmark(other if other.benchmark != one.benchmark else one, round_))
+        findings += [*(wrong or _rules(other, round_.title)), *_fields(other, compared.fields, round_)]
+        findings += _logs(one, other) if before.place.path != after.place.path else ()
+        findings += _identity(one, other)
     for entry in (entry for entry in without(after.results, pairs, 1) if entry.path not in others):
         message, logs = "The entry was not in the earlier round", plural(entry.runs, "log")
         findings.append(finding("resubmit.logs", entry.path, message, actual=logs))
@@ -135,15 +138,6 @@ def _later(before: Reading, usage: str | None, name: str | None) -> Round:
             f"v{name} is not later than v{report.round}, the round of {before.path}. Name the new one with --round."
         )
     return get_round(usage or "training", str(name))
-
-
-def _check(old: Result, new: Result, round_: Round, changes: Sequence[Change], *, moved: bool) -> Iterator[Finding]:
-    wrong = list(_benchmark(new if new.benchmark != old.benchmark else old, round_))
-    yield from wrong or _rules(new, round_.title)
-    yield from _fields(new, changes, round_)
-    if moved:
-        yield from _logs(old, new)
-    yield from _identity(old, new)
 
 
 def _rules(entry: Result, title: str) -> Iterator[Finding]:
