@@ -16,7 +16,7 @@ from mlsub.commands.ending import COULD_NOT
 from mlsub.commands.lazy import Command
 from mlsub.commands.settings import check_settings, setting
 from mlsub.io.errors import MlsubError
-from mlsub.present import CI_FORMATS, FORMATS
+from mlsub.present import CI_FORMATS, FORMATS, format_of_file
 
 if TYPE_CHECKING:
     from mlsub.findings import Severity
@@ -224,7 +224,7 @@ _FORCE = click.option("--force", is_flag=True, help="Replace FILE; the earlier f
 
 
 def output_options(
-    command: str, formats: Sequence[str] = FORMATS, format_of_file: Callable[[Path], str | None] | None = None
+    command: str, formats: Sequence[str] = FORMATS, *, by_name: bool = False
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """--format, -o and --force; the function gets them as one :class:`Target`, ``target``.
 
@@ -233,14 +233,14 @@ def output_options(
     Args:
         command: its name.
         formats: those it has; the first is the usual one.
-        format_of_file: which format the name of a file asks for where there is no --format.
+        by_name: where there is no --format, the ending of the file's name may ask for one.
     """
     file = click.Path(path_type=Path)
     output_ = click.option(
         "-o", "--output", metavar="FILE", type=file, help="Write to FILE instead of standard output."
     )
-    by_name = "Set the output format; otherwise taken from the ending of FILE, or text."
-    chosen = setting("--format", "format_", type=click.Choice(formats), help=by_name)
+    otherwise = "Set the output format; otherwise taken from the ending of FILE, or text."
+    chosen = setting("--format", "format_", type=click.Choice(formats), help=otherwise)
 
     def decorate(function: Callable[..., None]) -> Callable[..., None]:
         @wraps(function)
@@ -250,10 +250,10 @@ def output_options(
                 from mlsub.io.write import check_output
 
                 check_output(output, force=force)
-                format_ = format_ or (format_of_file(output) if format_of_file else None)
+                format_ = format_ or (format_of_file(output, formats) if by_name else None)
             function(target=Target(command, format_ or formats[0], output, force), **others)
 
-        return (chosen if format_of_file else format_options(*formats))(output_(_FORCE(called)))
+        return (chosen if by_name else format_options(*formats))(output_(_FORCE(called)))
 
     return decorate
 

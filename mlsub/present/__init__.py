@@ -1,6 +1,27 @@
 """Documents and findings, and what they become: terminal text, Markdown, HTML, JSON, and what CI reads."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import PurePath
+
 #: ``json`` is the model of an answer in its envelope; each of the others is a module of this package.
 FORMATS = ("text", "json", "markdown", "html")
+#: The endings of files, by the format that they ask for where no option names one.
+FILE_ENDINGS = {
+    "text": (".txt",),
+    "json": (".json",),
+    "markdown": (".md",),
+    "html": (".html",),
+    "csv": (".csv",),
+    "arrow": (".arrow", ".arrows"),
+    "parquet": (".parquet",),
+    "xlsx": (".xlsx",),
+}
 #: What CI reads of a command that checks: each is a module of this package that renders :mod:`mlsub.present.ci`.
 CI_FORMATS = ("sarif", "junit", "github", "gitlab")
+
+
+def format_of_file(file: PurePath, formats: Iterable[str]) -> str | None:
+    """The format that a file's ending asks for, None where it asks for none of these."""
+    return next((name for name in formats if file.suffix.lower() in FILE_ENDINGS[name]), None)

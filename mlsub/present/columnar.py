@@ -10,8 +10,7 @@ from mlsub.io.errors import MlsubError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-#: The formats, and the endings of their files.
-ENDINGS = {"arrow": (".arrow", ".arrows"), "parquet": (".parquet",)}
+FORMATS = ("arrow", "parquet")
 
 
 def render(table: pa.Table, format_: str) -> bytes:

@@ -13,7 +13,7 @@ pa = pytest.importorskip("pyarrow")
 from pyarrow import parquet  # noqa: E402
 
 from mlsub.io.errors import MlsubError  # noqa: E402
-from mlsub.present.columnar import ENDINGS, render  # noqa: E402
+from mlsub.present.columnar import FORMATS, render  # noqa: E402
 
 TABLE = pa.table(
     {
@@ -41,7 +41,7 @@ def test_what_a_format_cannot_hold_is_named_in_one_line() -> None:
     assert pa.ipc.open_stream(render(table, "arrow")).read_all() == table
 
 
-@pytest.mark.parametrize("format_", sorted(ENDINGS))
+@pytest.mark.parametrize("format_", sorted(FORMATS))
 def test_text_that_is_not_utf8_is_named_in_one_line(format_: str) -> None:
     ends, text = pa.array([0, 1], pa.int32()).buffers()[1], pa.py_buffer(b"\xff")
     table = pa.table({"text": pa.StringArray.from_buffers(1, ends, text)})
@@ -53,4 +53,4 @@ def test_nothing_else_writes_them() -> None:
     sources = Path(__file__).parents[2].joinpath("mlsub").rglob("*.py")
     writers = [file.name for file in sources if "write_table" in file.read_text() or "new_stream" in file.read_text()]
     assert writers == ["columnar.py"]
-    assert set(ENDINGS) == {"arrow", "parquet"}
+    assert set(FORMATS) == {"arrow", "parquet"}

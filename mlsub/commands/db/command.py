@@ -12,8 +12,7 @@ from mlsub.commands.lazy import LazyGroup
 from mlsub.commands.options import asks, ready
 from mlsub.commands.output import Target, format_option, output_options, tell
 from mlsub.io.errors import MlsubError
-from mlsub.present import FORMATS
-from mlsub.present.columnar import ENDINGS
+from mlsub.present import FORMATS, columnar
 
 if TYPE_CHECKING:
     from mlsub.commands.db.query import ArrowResult, QueryResult
@@ -78,13 +77,6 @@ def build(asked: Settings, output: str, parquet: str | None, force: bool, format
     sys.exit(1 if built.passed_over else 0)
 
 
-def _format_of(file: Path) -> str | None:
-    """The format that the ending of a file asks for."""
-    known = {".json": "json", ".md": "markdown", ".html": "html", ".csv": "csv"}
-    known |= {ending: name for name, endings in ENDINGS.items() for ending in endings}
-    return known.get(file.suffix.lower())
-
-
 @command.command("query", example="mlsub db query 'select * from entries limit 5'")
 @click.argument("statement", metavar="SQL")
 @click.option(
@@ -112,7 +104,7 @@ def _format_of(file: Path) -> str | None:
     show_default=True,
     help="End a question that takes longer.",
 )
-@output_options("db query", (*FORMATS, "csv", *ENDINGS), _format_of)
+@output_options("db query", (*FORMATS, "csv", *columnar.FORMATS), by_name=True)
 def query(statement: str, database: str, limit: int, timeout: int, target: Target) -> None:
     """Answer a question in SQL, one SELECT; - reads it from standard input.
 
@@ -125,12 +117,10 @@ def query(statement: str, database: str, limit: int, timeout: int, target: Targe
     from mlsub.commands.db.query import query_arrow, query_rows
 
     answer: QueryResult | ArrowResult
-    if target.format in ENDINGS:
-        from mlsub.present.columnar import render
-
+    if target.format in columnar.FORMATS:
         target.refuse_terminal()
         answer = query_arrow(Path(database), _statement(statement), limit, timeout)
-        target.put(render(answer.table, target.format))
+        target.put(columnar.render(answer.table, target.format))
     else:
         from mlsub.commands.db.document import as_csv, result_document
 

@@ -21,17 +21,11 @@ if TYPE_CHECKING:
     from mlsub.workspace.places import Settings
 
 
-def _format_of(file: Path) -> str | None:
-    from mlsub.commands.score.formats import format_of_file
-
-    return format_of_file(file)
-
-
 @click.command("score", cls=Command, example="mlsub score v5.1/ACME --format csv -o scores.csv")
 @asks(rules=True, convergence=True)
 @click.option("--window", "select", type=click.IntRange(1), metavar="N", help="Select which N of more runs to submit.")
 @click.option("--write-scaling", is_flag=True, help="Write missing scaling.json files with the expected factor.")
-@output_options("score", (*FORMATS, "csv", "parquet", "xlsx"), _format_of)
+@output_options("score", (*FORMATS, "csv", "parquet", "xlsx"), by_name=True)
 def command(
     asked: Settings,
     select: int | None,

@@ -1,4 +1,4 @@
-"""The formats of the results table, one row a result: their names, endings and libraries, and how they are written."""
+"""The formats of the results table, one row a result: their libraries, and how they are written."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
-from pathlib import PurePath
 from typing import Any
 
 from mlsub.divisions import DIVISIONS
@@ -22,24 +21,8 @@ _CODE = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)")
 _OTHERS = "other"
 
 
-#: The formats, and the endings of their files.
-FORMATS = {
-    "text": ".txt",
-    "json": ".json",
-    "markdown": ".md",
-    "html": ".html",
-    "csv": ".csv",
-    "parquet": ".parquet",
-    "xlsx": ".xlsx",
-}
 #: What writes those formats that are no text.
 LIBRARIES = {"parquet": "pyarrow", "xlsx": "openpyxl"}
-
-
-def format_of_file(file: PurePath) -> str | None:
-    """The format that a file's ending asks for, None where it asks for none."""
-    ending = file.suffix.lower()
-    return next((name for name, known in FORMATS.items() if known == ending), None)
 
 
 def check_library(name: str) -> None:

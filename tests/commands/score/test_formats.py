@@ -18,11 +18,13 @@ import openpyxl
 import pytest
 from pyarrow import parquet
 
+from mlsub import present
 from mlsub.commands.score.command import command
-from mlsub.commands.score.formats import FORMATS, format_of_file
+from mlsub.present import FILE_ENDINGS, format_of_file
 from tools.support.make_tree import Tree, make_tree, spoil
 from tools.support.runner import REPOSITORY, call, check, run
 
+FORMATS = (*present.FORMATS, "csv", "parquet", "xlsx")
 ROWS = ("csv", "markdown", "html", "parquet", "xlsx")
 
 
@@ -58,7 +60,7 @@ READ: dict[str, Callable[[bytes], list[Any]]] = {
 
 @pytest.mark.parametrize("format_", ROWS)
 def test_each_format_has_the_same_results_on_stdout_and_in_a_file(format_: str, tmp_path: Path) -> None:
-    tree, file = _tree(tmp_path), tmp_path / f"out{FORMATS[format_]}"
+    tree, file = _tree(tmp_path), tmp_path / f"out{FILE_ENDINGS[format_][0]}"
     printed = _bytes(tree.folder, "--format", format_)
     assert (printed.returncode, printed.stderr) == (0, b"")
     # Five runs of 10 to 14 minutes each.
@@ -77,12 +79,12 @@ def test_the_formats_of_the_option_are_those_there_are() -> None:
 
 @pytest.mark.parametrize(("name", "format_"), [("a.csv", "csv"), ("a.XLSX", "xlsx"), ("a.b.md", "markdown")])
 def test_the_ending_of_the_file_tells_the_format(name: str, format_: str) -> None:
-    assert format_of_file(Path(name)) == format_
+    assert format_of_file(Path(name), FORMATS) == format_
 
 
 @pytest.mark.parametrize("name", ["csv", "a", "a.pdf", ".csv", "a.csv.gz"])
 def test_other_endings_tell_nothing(name: str) -> None:
-    assert format_of_file(Path(name)) is None
+    assert format_of_file(Path(name), FORMATS) is None
 
 
 def test_a_format_that_is_named_wins_over_the_ending(tmp_path: Path) -> None:
