@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -77,11 +77,9 @@ def _field(content: Mapping[str, Any], name: str) -> str | None:
 
 
 def _votes(runs: Sequence[Run]) -> dict[str, Counter[str]]:
-    votes: dict[str, Counter[str]] = {}
+    votes: dict[str, Counter[str]] = defaultdict(Counter)
     for run in runs:
         for key, value in run.hyperparameters.items():
-            if key not in votes:
-                votes[key] = Counter()
             votes[key][_canonical(value)] += 1
     return votes
 

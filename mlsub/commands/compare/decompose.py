@@ -70,12 +70,11 @@ def phases_of(intervals: Intervals, run: Span, init: float | None = None) -> Pha
     epochs, blocks = _within(intervals.epoch, run), _within(intervals.block, run)
     trained = _where(all, epochs, blocks) or epochs or blocks
     training = _where(lambda now: now[0] > now[1], trained, evaluation)
-    spent = dict.fromkeys(TIMED[:-1], 0.0) if training else {}
+    spent = dict.fromkeys(TIMED[:-1], 0.0)
     marked = sorted([*((*span, "training") for span in training), *((*span, "evaluation") for span in evaluation)])
     if not training:
         covered = sum(stop - start for start, stop in evaluation)
-        known = {"evaluation": covered} if evaluation else {}
-        return Phases(init=init, undivided=last - first - covered, **known)
+        return Phases(init=init, undivided=last - first - covered, evaluation=covered if evaluation else None)
     at, before = first, "start"
     for start, stop, kind in marked:
         spent[_gap(before, kind)] += start - at
