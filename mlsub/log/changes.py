@@ -30,18 +30,16 @@ def hyperparameters(old: Sequence[Run], new: Sequence[Run]) -> tuple[Change, ...
     before, after = _votes(old), _votes(new)
     changes = []
     for key in sorted(before.keys() | after.keys()):
-        was, now = before.get(key), after.get(key)
-        if not _settled(was, len(old)) or not _settled(now, len(new)):
-            continue
-        one, other = _most(was), _most(now)
-        if one is None or other is None or one[0] != other[0]:
-            notes = [_dissent("old", was, len(old)), _dissent("new", now, len(new))]
+        (was, alike), (now, as_alike) = _most(before.get(key), len(old)), _most(after.get(key), len(new))
+        counts = ("old", alike, len(old)), ("new", as_alike, len(new))
+        if was != now and all(_settled(count, runs) for _, count, runs in counts):
+            notes = [f"{side}: {count} of {runs} runs" for side, count, runs in counts if count < runs]
             changes.append(
                 Change(
                     name=readable(key)[:100],
-                    old=_shown(one),
-                    new=_shown(other),
-                    note="; ".join(filter(None, notes)) or None,
+                    old=_shown(was),
+                    new=_shown(now),
+                    note="; ".join(notes) or None,
                 )
             )
     return tuple(changes)
@@ -49,14 +47,13 @@ def hyperparameters(old: Sequence[Run], new: Sequence[Run]) -> tuple[Change, ...
 
 def agreed_values(runs: Sequence[Run]) -> dict[str, str]:
     """Return what most runs logged of each key, as JSON, measurements left out; equal values are equal texts."""
-    votes = _votes(runs)
-    return {key: values.most_common(1)[0][0] for key, values in votes.items() if _settled(values, len(runs))}
+    most = {key: votes.most_common(1)[0] for key, votes in _votes(runs).items()}
+    return {key: value for key, (value, count) in most.items() if _settled(count, len(runs))}
 
 
 def agreed(old: Sequence[Run], new: Sequence[Run]) -> int:
     """Return how many keys most runs of both sides logged with the same value."""
-    before, after = agreed_values(old), agreed_values(new)
-    return sum(after.get(key) == value for key, value in before.items())
+    return len(agreed_values(old).items() & agreed_values(new).items())
 
 
 def fields(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> tuple[Change, ...]:
@@ -84,24 +81,18 @@ def _votes(runs: Sequence[Run]) -> dict[str, Counter[str]]:
     return votes
 
 
-def _settled(votes: Counter[str] | None, runs: int) -> bool:
-    """Whether runs agree on a value, as far as there are several of them."""
-    return votes is None or runs < 3 or votes.most_common(1)[0][1] > 1
+def _settled(count: int, runs: int) -> bool:
+    """Whether runs agree on a value that so many of them logged, as far as there are several."""
+    return runs < 3 or count > 1
 
 
-def _most(votes: Counter[str] | None) -> tuple[str, int] | None:
-    return votes.most_common(1)[0] if votes else None
+def _most(votes: Counter[str] | None, runs: int) -> tuple[str | None, int]:
+    """The value that most runs logged and how many did; None, as all did, where none logged any."""
+    return votes.most_common(1)[0] if votes else (None, runs)
 
 
-def _dissent(side: str, votes: Counter[str] | None, runs: int) -> str | None:
-    most = _most(votes)
-    if most is None or most[1] == runs:
-        return None
-    return f"{side}: {most[1]} of {runs} runs"
-
-
-def _shown(most: tuple[str, int] | None) -> str | None:
-    return None if most is None else show(json.loads(most[0]))
+def _shown(value: str | None) -> str | None:
+    return None if value is None else show(json.loads(value))
 
 
 #: Made once, as for :func:`mlsub.io.show.show`.
