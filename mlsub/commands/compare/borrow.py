@@ -76,14 +76,14 @@ def check_borrowing(old: str, new: str, source: str, settings: Settings, forced:
     for (one, other), compared in zip(pairs, found.pairs, strict=True):
         if len(pairs) > 1 and _unchanged(one, other):
             continue
-        lent = _source(lender, other, source)
+        lent = _source(lender, other)
         if lent is None:
             message, expected = "The source has no entry of this benchmark", other.benchmark
             findings.append(finding("borrow.benchmark", other.path, message, expected=expected, actual="none"))
             continue
         loan = Loan(one, other, lent, compared)
         findings += [*_loan(loan), *_scale(loan, before)]
-    if pairs and not findings and all(_unchanged(*pair) for pair in pairs):
+    if not findings and all(_unchanged(*pair) for pair in pairs):
         findings.append(finding("borrow.nothing", ".", "No hyperparameter differs from what was submitted"))
     return msgspec.structs.replace(found, purpose="borrow", findings=tuple(dict.fromkeys(findings)))
 
@@ -93,11 +93,11 @@ def _unchanged(one: Result, other: Result) -> bool:
     return agreed_values(runs_of(one)) == agreed_values(runs_of(other))
 
 
-def _source(lender: Reading, entry: Result, path: str) -> Result | None:
+def _source(lender: Reading, entry: Result) -> Result | None:
     results = [known for known in lender.results if known.benchmark_name == entry.benchmark_name]
     if len(results) > 1:
         names = ", ".join(map(entry_name, results[:5]))
-        several = f"--from {path} has {len(results)} entries of {entry.benchmark}: {names}"
+        several = f"--from {lender.path} has {len(results)} entries of {entry.benchmark}: {names}"
         raise MlsubError(f"{several}. Name the benchmark's folder of one.")
     return results[0] if results else None
 

@@ -158,7 +158,7 @@ def _percent(old: float | None, new: float | None) -> float | None:
 
 def _systems(before: Reading, after: Reading, rows: Iterable[Row]) -> Iterable[SystemChange]:
     ours, theirs = _descriptions(before, _same_organisations(before, after)), _descriptions(after, {})
-    renamed = _renamed(before, after, rows)
+    renamed = _renamed(after, rows)
     for name in sorted(ours.keys() | theirs.keys()):
         was = renamed.get(name, name)
         if was not in ours or name not in theirs:
@@ -170,7 +170,7 @@ def _systems(before: Reading, after: Reading, rows: Iterable[Row]) -> Iterable[S
             yield SystemChange(system=name, was=was if was != name else None, change="changed", fields=changes)
 
 
-def _renamed(before: Reading, after: Reading, rows: Iterable[Row]) -> dict[str, str]:
+def _renamed(after: Reading, rows: Iterable[Row]) -> dict[str, str]:
     """The earlier name of each system whose entries went on under another one, each name once."""
     many = after.place.target is Target.ORGANISATIONS
     found: dict[str, str] = {}
