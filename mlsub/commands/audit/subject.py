@@ -56,20 +56,18 @@ def _figure() -> re.Pattern[str]:
     )
 
 
-def misquoted(claim: Claim) -> tuple[Difference, ...]:
-    """Return the figures of the text where none of those that are stated, in the same kind of unit, is among them.
+def misquoted(claim: Claim) -> Iterator[Difference]:
+    """Yield the figures of the text where none of those that are stated, in the same kind of unit, is among them.
 
     A text may say fewer digits than are stated, or more; other figures beside the right one may be of anything.
     """
-    found: dict[str, Difference] = {}
     if claim.figures[0].expr is None:
-        return ()
+        return
     for kind, stated in _stated(claim).items():
         said = [(written, fits) for written, of, fits in _said(claim) if kind == of and written[0].isdigit()]
         if said and not any(fits for _, fits in said):
             shown = tuple(dict.fromkeys(text for text, _, _ in stated))
-            found[kind] = Difference(what="figure", said=said[0][0], results=shown)
-    return tuple(found.values())
+            yield Difference(what="figure", said=said[0][0], results=shown)
 
 
 def unstated(claim: Claim) -> Iterator[str]:
@@ -131,8 +129,8 @@ class _Subject(msgspec.Struct, frozen=True, kw_only=True):
     shown: dict[str, str]
 
 
-def differences(claim: Claim, world: World, known: Sequence[Facts]) -> tuple[Difference, ...]:
-    """Return what the words of a claim name and none of its results (``known``) is; nothing where it names none."""
+def differences(claim: Claim, world: World, known: Sequence[Facts]) -> Iterator[Difference]:
+    """Yield what the words of a claim name and none of its results (``known``) is; nothing where it names none."""
     nodes = [node for one in claim.readings for node in world.file.nodes_in(parse(one.expr))]
     calls = [node for node in nodes if isinstance(node, Call)]
     results = {node.name for node in nodes if isinstance(node, Name) and node.name in world.file.results}
@@ -141,7 +139,7 @@ def differences(claim: Claim, world: World, known: Sequence[Facts]) -> tuple[Dif
     # One that counts everybody's results names nobody, and so everybody would fit.
     subjects += [one for one in counts if "submitter" in one.own] or ([] if subjects else counts)
     if not subjects or len(known) < len(results):
-        return ()
+        return
     outside = any(given.kind != "price" for one in claim.readings for given in world.file.inputs_in(one.expr))
     compares = mentions(flat(claim.plain), vocabulary()["comparing"])
     # What is counted a chip or a node may speak of one of them.
@@ -149,26 +147,24 @@ def differences(claim: Claim, world: World, known: Sequence[Facts]) -> tuple[Dif
     per_node = mentions(flat(claim.plain), vocabulary()["counts"]["each"])
     said = [(one, False) for one in named(claim.plain)] + [(one, True) for one in _noted(claim.says)]
     fitting: set[str] = set()
-    others: list[tuple[Named, str]] = []
+    others: dict[tuple[str, frozenset[str]], tuple[Named, str]] = {}
     for one, strict in said:
         called = _called(one, strict=strict)
         if _fits(one, called, subjects, per_node=strict or per_node):
             fitting.add(one.what)
         else:
-            others.append((one, called))
-    found: dict[tuple[str, frozenset[str]], Difference] = {}
-    for one, called in others:
+            others.setdefault((one.what, one.values), (one, called))
+    for one, called in others.values():
         # Of frameworks, libraries of others may be named besides.
         beside = one.what in fitting and (outside or one.what == "framework")
         if beside or (outside and compares) or (each and one.values == {"1"}):
             continue
         kind = {"pod": "chips"}.get(one.what, "vendor" if called == "vendor" else one.what)
-        found[one.what, one.values] = found.get((one.what, one.values)) or Difference(
+        yield Difference(
             what="count" if one.what in _COUNTS else called,
             said=_as_written(one.written, claim.plain),
             results=tuple(dict.fromkeys(subject.shown[kind] for subject in subjects if kind in subject.shown)),
         )
-    return tuple(found.values())
 
 
 def _called(said: Named, *, strict: bool) -> str:
