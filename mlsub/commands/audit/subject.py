@@ -311,11 +311,10 @@ def statements(claim: Claim, file: ClaimsFile) -> tuple[Said, ...]:
     others = {other.id: other.figure for other in file.claims}
     found = [(claim.figure, claim.id)]
     found += [(one.stated or others.get(one.claim or ""), one.place) for one in claim.same_quantity]
-    allowed = ((stated, where, accepted(stated)) for stated, where in found if stated is not None)
     return tuple(
         Said(where=where, written=stated.words, accepted=window)
-        for stated, where, window in allowed
-        if window is not None
+        for stated, where in found
+        if stated is not None and (window := accepted(stated)) is not None
     )
 
 
