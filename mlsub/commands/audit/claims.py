@@ -147,16 +147,6 @@ class Input(Part, frozen=True, kw_only=True):
         """The uncertainty in the number's unit, 0 for none stated."""
         return Fraction(0) if self.plus_minus is None else plus_minus(str(self.plus_minus), self.amount)
 
-    @property
-    def low(self) -> Fraction:
-        """The least it may be."""
-        return self.amount - self.spread
-
-    @property
-    def high(self) -> Fraction:
-        """The most it may be."""
-        return self.amount + self.spread
-
 
 class Reading(Part, frozen=True, kw_only=True):
     """A reading of a sentence, and what sets it apart from others; without a ``label`` the results it names do."""

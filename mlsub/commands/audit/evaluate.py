@@ -125,8 +125,8 @@ class World(msgspec.Struct, frozen=True):
                 raise value
             return value
         given = self.file.inputs[name]
-        exactly = dict(instead).get(name, given.amount)
-        return Band(given.low, given.high) if spread else Band(exactly, exactly)
+        amount, apart = dict(instead).get(name, given.amount), given.spread if spread else 0
+        return Band(amount - apart, amount + apart)
 
     def _argument(self, kind: str, node: Node) -> Facts | Answer:
         if isinstance(node, Name) and (kind == "basis" or node.name in self.file.results):

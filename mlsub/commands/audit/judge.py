@@ -91,14 +91,13 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
 
     def _outcome(self, basis: str, value: Band | bool | None) -> Outcome:
         decides, stated = basis in self.bases, self.stated
-        window, cut_off = accepted(stated), truncated(stated)
-        if isinstance(value, Band) and window is not None:
-            cut = value.low not in window and cut_off is not None and value.low in cut_off
-            holds = fits(stated, value.low)
-            return Outcome(basis=basis, value=value.low, holds=holds, decides=decides, truncated=cut)
-        if isinstance(value, Band) or isinstance(stated.amount, Fraction):
+        if isinstance(value, Band) is isinstance(stated.amount, bool):
             raise NoValueError("a number is compared with true or false")
-        return Outcome(basis=basis, value=bool(value), holds=value == stated.amount, decides=decides)
+        if not isinstance(value, Band):
+            return Outcome(basis=basis, value=bool(value), holds=value == stated.amount, decides=decides)
+        holds, cut_off = fits(stated, value.low), truncated(stated)
+        cut = cut_off is not None and value.low in cut_off
+        return Outcome(basis=basis, value=value.low, holds=holds, decides=decides, truncated=cut)
 
     def _inside(self, spread: Band | bool | None) -> bool:
         """Return whether all that the inputs' uncertainty allows is accepted."""
@@ -297,7 +296,7 @@ def _break_even(expr: str, headline: Outcome, window: Interval | None, world: Wo
                     at=at,
                     stated=given.amount,
                     bound=bound,
-                    within_uncertainty=given.low <= at <= given.high,
+                    within_uncertainty=abs(at - given.amount) <= given.spread,
                 )
 
 

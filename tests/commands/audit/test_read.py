@@ -38,7 +38,7 @@ def test_a_file_is_read_with_exact_numbers_and_lines(tmp_path: Path) -> None:
     assert (claim.id, claim.line, claim.source.date) == ("one", 9, "2021-06-30")
     assert claim.figure is not None
     assert (claim.figure.amount, claim.figure.step, claim.figure.wording) == (Fraction(8, 5), Fraction(1, 10), "exact")
-    assert (file.inputs["price"].low, file.inputs["price"].high) == (285_000, 315_000)
+    assert (file.inputs["price"].amount, file.inputs["price"].spread) == (300_000, 15_000)
     assert file.names_in(claim.expr or "") == ("a", "b", "price")
     assert file.results["a"].round == "1.0"
 
