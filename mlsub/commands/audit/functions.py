@@ -97,10 +97,8 @@ def _counted(what: str, _: Any, of: Facts) -> Fraction:
 
 
 def _epochs(_: Any, of: Facts) -> Fraction:
-    values = [run.timeline.epochs for run in of.converging]
-    if not values or not all(values):
-        raise NoValueError(f"the logs of {of.name} do not state epochs", UNSAID)
-    return Fraction(sum(values), len(values))
+    values = _numbers(of, "epochs", [run.timeline.epochs or None for run in of.converging])
+    return Fraction(sum(values)) / len(values)
 
 
 def _samples(_: Any, of: Facts) -> Fraction:
@@ -156,11 +154,6 @@ def _plain(value: Any) -> Fraction | str | bool:
         return exact(value)
     except (TypeError, ValueError, OverflowError):
         return show(value, 2000)
-
-
-def _energy(_: Any, of: Facts) -> Fraction:
-    [joules] = _numbers(of, "energy", [of.energy])
-    return joules
 
 
 #: What of two results may be the same besides fields of the description and logged hyperparameters.
@@ -289,7 +282,7 @@ FUNCTIONS = {
     "available": Function("result", None, lambda _, a: (a.category or "").startswith("Available"), "truth"),
     "contains": Function("text text", None, lambda _, whole, part: part.lower() in whole.lower(), "truth"),
     "same": Function("fact result result", None, _same, "truth"),
-    "energy": Function("result", "j", _energy),
+    "energy": Function("result", "j", lambda _, a: _numbers(a, "energy", [a.energy])[0]),
     "previous": Function("result", None, previous, "result"),
     "rank": Function("result", "results", rank, named=(*_RANKED, "rounds"), over=peers),
     "fastest": Function("round benchmark", "min", fastest, named=_RANKED, over=raced),
