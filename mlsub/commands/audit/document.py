@@ -148,10 +148,7 @@ def _margin(judged: Judged, sign: str) -> str | None:
     value, window = judged.computed, judged.accepted
     if value is None or window is None or isinstance(value, bool) or judged.break_even:
         return None
-    ends = [end for end in (window.low, window.high) if end is not None]
-    if not ends:
-        return None
-    end = min(ends, key=lambda one: abs(one - value))
+    end = min((end for end in (window.low, window.high) if end is not None), key=lambda one: abs(one - value))
     points = " points" if sign else ""
     return f"{fixed(abs(value - end))}{points} {'above' if value >= end else 'below'} {decimal(end)}{sign}"
 

@@ -228,9 +228,7 @@ def _typed(node: Node, names: Mapping[str, Typed]) -> Typed:
                 return names[name]
             hint = meant(name, names) if names else "; the file names none"
             raise ExpressionError(f"there is no result, input or value {name!r}{hint}", column)
-        case Call():
-            return _call(node, names)
-    raise TypeError(node)
+    return _call(node, names)
 
 
 def _call(call: Call, names: Mapping[str, Typed]) -> Typed:

@@ -40,9 +40,7 @@ class Interval(msgspec.Struct, frozen=True):
     low_included: bool = True
     high_included: bool = False
 
-    def __contains__(self, value: object) -> bool:
-        if not isinstance(value, Fraction):
-            return False
+    def __contains__(self, value: Fraction) -> bool:
         above = self.low is None or value > self.low or (self.low_included and value == self.low)
         return above and (self.high is None or value < self.high or (self.high_included and value == self.high))
 
