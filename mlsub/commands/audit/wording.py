@@ -258,16 +258,11 @@ def truncated(stated: Stated) -> Interval | None:
     return Interval(stated.amount + stated.step / 2, stated.amount + stated.step)
 
 
-def halfway(stated: Stated) -> Fraction | None:
-    """The figure exactly between the written one and the next, which people who round half to even write so too."""
-    return None if isinstance(stated.amount, bool) or stated.wording != "exact" else stated.amount + stated.step / 2
-
-
 def fits(stated: Stated, number: Fraction) -> bool:
     """Return whether a statement allows a number, rounded or with its digits cut off."""
-    return any(one is not None and number in one for one in (accepted(stated), truncated(stated))) or (
-        number == halfway(stated)
-    )
+    # Exactly between the written figure and the next, people who round half to even write the former too.
+    halfway = stated.wording == "exact" and number == stated.amount + stated.step / 2
+    return halfway or any(one is not None and number in one for one in (accepted(stated), truncated(stated)))
 
 
 def understated(stated: Stated, value: Fraction) -> bool:
