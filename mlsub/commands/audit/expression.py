@@ -7,7 +7,7 @@ and the functions of :mod:`mlsub.commands.audit.evaluate`. Numbers are exact fra
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
@@ -64,6 +64,19 @@ def nodes(root: Node) -> Iterator[Node]:
         yield node
         if isinstance(node, Call):
             todo += reversed(node.arguments)
+
+
+def conditions(root: Node, values: Mapping[str, str]) -> Iterator[Node]:
+    """Yield the conditions that ``and`` joins, also behind the names of some values, the last first."""
+    todo = [root]
+    while todo:
+        match todo.pop():
+            case Call("and", arguments):
+                todo += arguments
+            case Name(name) if name in values:
+                todo.append(parse(values[name]))
+            case node:
+                yield node
 
 
 @lru_cache(maxsize=4096)

@@ -9,7 +9,7 @@ import msgspec
 
 from mlsub.commands.audit.claims import Claim, Reading
 from mlsub.commands.audit.evaluate import World, depends, evaluate
-from mlsub.commands.audit.expression import Call, Constant, Node, parse
+from mlsub.commands.audit.expression import Call, Constant, Node, conditions, parse
 from mlsub.commands.audit.facts import BASES, deciding, score_words
 from mlsub.commands.audit.functions import COMPARISONS, Band
 from mlsub.commands.audit.given import NoValueError, words_of
@@ -240,18 +240,14 @@ def _of_expression(claim: Claim, world: World, asked: Collection[str]) -> Judged
 
 def _unmet(expr: str, world: World, basis: str) -> str | None:
     """Return what each part of a condition that is not true compares; None where no part is untrue by itself."""
-    todo, found = [parse(expr)], list[str]()
-    while todo:
-        part = todo.pop(0)
-        if isinstance(part, Call) and part.function == "and":
-            todo[:0] = part.arguments
-            continue
+    found: list[str] = []
+    for part in conditions(parse(expr), {}):
         try:
             if evaluate(part, world, basis) is False:
                 found.append(", ".join(_sides(part, world, basis)))
         except NoValueError:
             continue
-    return "; ".join(found) or None
+    return "; ".join(reversed(found)) or None
 
 
 def _sides(part: Node, world: World, basis: str) -> Iterator[str]:

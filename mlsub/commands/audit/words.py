@@ -15,7 +15,7 @@ import msgspec
 
 from mlsub.commands.audit.claims import Claim, ClaimsFile
 from mlsub.commands.audit.evaluate import World, depends
-from mlsub.commands.audit.expression import Call, Constant, Name, Node, parse
+from mlsub.commands.audit.expression import Call, Constant, Name, Node, conditions, parse
 from mlsub.commands.audit.facts import Facts
 from mlsub.commands.audit.functions import COUNTS
 from mlsub.commands.audit.given import NoValueError, accelerators_meant, own_entry
@@ -94,10 +94,9 @@ def _owned(before: str, claim: Claim) -> bool:
     if _OWN.search(before[-40:]):
         return True
     owner = _OWNER.search(before[-40:])
-    start = before[-120:][: len(before[-120:]) - len(owner[0])] if owner else ""
-    publisher = flat(claim.source.publisher or "")
-    known = any(start.endswith(flat(one.written)) for one in organisations_in(spaced(start)))
-    return bool(start) and (known or (bool(publisher) and start.endswith(publisher)))
+    start = before[-120:].removesuffix(owner[0]) if owner else ""
+    names = [claim.source.publisher or "", *(one.written for one in organisations_in(spaced(start)))]
+    return any(name and start.endswith(name) for name in map(flat, names))
 
 
 def undecided(claim: Claim, world: World, compared: Sequence[Facts]) -> list[str]:
@@ -180,22 +179,12 @@ def _beside(one: Facts, other: Facts, text: str) -> Iterator[str]:
 def _parts(claim: Claim, file: ClaimsFile) -> Iterator[Node]:
     """Yield the conditions that a figure states; a number is one that equals what is stated."""
     stated = claim.figure
-    if stated is None or claim.expr is None:
+    if stated is None or claim.expr is None or stated.amount is False:
         return
-    if stated.amount is True:
-        todo = [parse(claim.expr)]
-    elif isinstance(stated.amount, bool):
-        return
-    else:
-        todo = [Call("==" if stated.wording == "exact" else "~", (parse(claim.expr), Constant(stated.amount)))]
-    while todo:
-        match todo.pop():
-            case Call("and", arguments):
-                todo += arguments
-            case Name(name) if name in file.values:
-                todo.append(parse(file.values[name]))
-            case node:
-                yield node
+    tree = parse(claim.expr)
+    if stated.amount is not True:
+        tree = Call("==" if stated.wording == "exact" else "~", (tree, Constant(stated.amount)))
+    yield from conditions(tree, file.values)
 
 
 def _proofs(part: Node, world: World) -> Iterator[tuple[str, Call | None]]:
