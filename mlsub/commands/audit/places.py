@@ -60,7 +60,11 @@ def folder_of(result: Result, rounds: Sequence[RoundFolder]) -> Path:
     Raises:
         MlsubError: there is none; the text says at which step it is lost.
     """
-    here, name = _of_round(result.usage, result.round, rounds), result.submitter or ""
+    here = [one for one in rounds if (one.usage, one.round) == (result.usage, result.round)]
+    name = result.submitter or ""
+    if not here:
+        there = ", ".join(dict.fromkeys(f"v{one.round}" for one in rounds))
+        raise MlsubError(f"no results of {result.usage} round v{result.round}; there are those of {there}")
     if result.path is not None:
         folders = [one.base / result.path for one in here]
         folder = next((folder for folder in folders if is_folder(folder)), None)
@@ -75,14 +79,6 @@ def folder_of(result: Result, rounds: Sequence[RoundFolder]) -> Path:
         if kind != "scaling" or result.scaling is not None:
             folder = _step(folder, getattr(result, kind) or "", kind)
     return folder
-
-
-def _of_round(usage: str, round_: str, rounds: Sequence[RoundFolder]) -> list[RoundFolder]:
-    here = [one for one in rounds if (one.usage, one.round) == (usage, round_)]
-    if not here:
-        there = ", ".join(dict.fromkeys(f"v{one.round}" for one in rounds))
-        raise MlsubError(f"no results of {usage} round v{round_}; there are those of {there}")
-    return here
 
 
 def _meant(name: str, known: Sequence[str]) -> str:
