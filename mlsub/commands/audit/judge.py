@@ -213,18 +213,18 @@ def _of_expression(claim: Claim, world: World, asked: Collection[str]) -> Judged
         why = claim.unverifiable or "the statements agree, and nothing here decides which value is true"
         return msgspec.structs.replace(judged, reason=why)
     try:
-        tried = [(trial, trial.variant(world)) for trial in trials(claim, stated, world, asked)]
+        tried = [trial.variant(world) for trial in trials(claim, stated, world, asked)]
     except NoValueError as error:
         if error.verdict is None:
             raise
         return msgspec.structs.replace(judged, verdict=error.verdict, reason=str(error))
-    verdict, only_for = verdict_of([variant for _, variant in tried])
-    holding = [trial.expr for trial, variant in tried if variant.decides and variant.holds]
-    empty = not all(depends(expr, world, on_inputs=True) for expr in holding)
+    verdict, only_for = verdict_of(tried)
+    holding = [variant for variant in tried if variant.decides and variant.holds]
+    empty = not all(depends(variant.expr, world, on_inputs=True) for variant in holding)
     # The reading to explain further: the first that holds, else the first that counts.
-    trial, best = min(tried, key=lambda one: (not one[1].decides, not one[1].holds))
+    best = min(tried, key=lambda variant: (not variant.decides, not variant.holds))
     headline = best.deciding[0]
-    reason = _unmet(trial.expr, world, headline.basis) if stated.amount is True and not headline.value else None
+    reason = _unmet(best.expr, world, headline.basis) if stated.amount is True and not headline.value else None
     return msgspec.structs.replace(
         judged,
         verdict=ClaimVerdict.FAILS if empty else verdict,
@@ -232,9 +232,9 @@ def _of_expression(claim: Claim, world: World, asked: Collection[str]) -> Judged
         reason="the expression depends on no result" if empty else reason,
         basis=headline.basis,
         computed=headline.value,
-        readings=tuple(variant for _, variant in tried),
-        break_even=tuple(_break_even(trial.expr, headline, window, world)),
-        notes=tuple(_notes(stated, best, [variant for _, variant in tried])),
+        readings=tuple(tried),
+        break_even=tuple(_break_even(best.expr, headline, window, world)),
+        notes=tuple(_notes(stated, best, tried)),
     )
 
 
@@ -316,9 +316,9 @@ def _notes(stated: Stated, best: Variant, variants: Collection[Variant]) -> Iter
         yield "holds with the digits cut off; rounded, it would not"
     if best.holds and not isinstance(headline.value, bool) and understated(stated, headline.value):
         yield "understated: the figure is far above"
-    if best.holds and best.fragile and not isinstance(headline.value, bool) and best.low is None:
+    if best.fragile and not isinstance(headline.value, bool) and best.low is None:
         yield "within the uncertainty of its inputs a divisor may be zero: the figure has no bounds"
-    elif best.holds and best.fragile and any(variant.holds is not True for variant in variants if variant.decides):
+    elif best.fragile and any(variant.holds is not True for variant in variants if variant.decides):
         yield "fragile: not for all values that its inputs may have"
     for outcome in best.bases:
         if not outcome.decides and outcome.holds != headline.holds:
