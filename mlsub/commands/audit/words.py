@@ -103,8 +103,12 @@ def undecided(claim: Claim, world: World, compared: Sequence[Facts]) -> list[str
     """Return what of a sentence its expressions do not decide, each in words."""
     parts = [part for one in claim.figures for part in _parts(one, world.file)]
     proofs = [proof for part in parts for proof in _proofs(part, world)]
-    proofs += [(kind, None) for kind in _by_facts(claim, compared)]
-    proofs += [("priced", None) for one in claim.readings if world.file.inputs_in(one.expr)]
+    by_facts = {
+        "same": _unit(claim) is not None and len(compared) > 1,
+        "previous": len({one.round for one in compared}) == 2,
+        "priced": any(world.file.inputs_in(one.expr) for one in claim.readings),
+    }
+    proofs += [(kind, None) for kind, decided in by_facts.items() if decided]
     found: dict[str, str] = {}
     for _, word, written, end, owned in words_in(claim):
         fitting = [call for kind, call in proofs if kind in word.by]
@@ -270,14 +274,6 @@ def _result(node: Node, world: World) -> list[Facts]:
         return [world.result(node)] if isinstance(node, Call) and node.function == "previous" else []
     except NoValueError:
         return []
-
-
-def _by_facts(claim: Claim, compared: Sequence[Facts]) -> Iterator[str]:
-    """Yield the words that facts of the results decide."""
-    if _unit(claim) is not None and len(compared) > 1:
-        yield "same"
-    if len({one.round for one in compared}) == 2:
-        yield "previous"
 
 
 def _unit(claim: Claim) -> str | None:
