@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from itertools import groupby
 from pathlib import PurePath
 
@@ -21,10 +22,10 @@ from mlsub.commands.audit.verdict import (
     tally,
 )
 from mlsub.commands.audit.wording import decimal, fixed
-from mlsub.findings import Finding, Severity
+from mlsub.findings import Finding
 from mlsub.io.show import plural
 from mlsub.present import document as doc
-from mlsub.present.ci import CiPart, CiReport, Outcome, part
+from mlsub.present.ci import CiReport, Outcome, part
 from mlsub.rules.catalogue import finding
 
 
@@ -220,22 +221,20 @@ def _table(heads: Sequence[str], rows: Sequence[tuple[str, ...]]) -> doc.Table:
 
 def results_of(audit: Audit, *, strict: bool = False) -> CiReport:
     """Return a part for each claim; ``strict`` says that doubtful claims count."""
-    return CiReport("audit", tuple(_parts(audit, strict=strict)))
+    parts = (
+        part(f"{one.claim.id}: {one.claim.text}", _verdict_finding(one, audit), partial(_outcome, one, strict))
+        for one in audit.claims
+    )
+    return CiReport("audit", tuple(parts))
 
 
-def _parts(audit: Audit, *, strict: bool) -> Iterator[CiPart]:
-    def outcome(found: Finding) -> Outcome:
-        if found.rule == f"claim.{ClaimVerdict.NOT_CHECKED}":
-            return Outcome.NOT_CHECKED
-        against = found.rule in {f"claim.{verdict}" for verdict in AGAINST}
-        return Outcome.COUNTS if against or (strict and found.severity is not Severity.NOTE) else Outcome.BESIDE
-
-    for judged in audit.claims:
-        claim = judged.claim
-        # What is only proposed counts in a strict audit alone.
-        beside = claim.proposed and not strict
-        found = _verdict_finding(judged, audit)
-        yield part(f"{claim.id}: {claim.text}", found, (lambda _: Outcome.BESIDE) if beside else outcome)
+def _outcome(judged: Judged, strict: bool, _: Finding) -> Outcome:
+    """Return what a claim does to the exit status; one that is only proposed counts in a strict audit alone."""
+    if judged.claim.proposed and not strict:
+        return Outcome.BESIDE
+    if judged.verdict is ClaimVerdict.NOT_CHECKED:
+        return Outcome.NOT_CHECKED
+    return Outcome.COUNTS if strict or judged.verdict in AGAINST else Outcome.BESIDE
 
 
 def _verdict_finding(judged: Judged, audit: Audit) -> Iterator[Finding]:
