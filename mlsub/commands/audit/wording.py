@@ -13,7 +13,7 @@ from msgspec import Meta
 from mlsub.io.data import shipped
 from mlsub.io.problems import meant
 
-_NUMBER = re.compile(r"[+-]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.(?P<digits>[0-9]+))?")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?")
 #: A longer one is not a number of a claim.
 MAX_DIGITS = 40
 #: What is farther off than this is not what was said.
@@ -106,9 +106,7 @@ def number(text: str) -> Fraction:
 
 def step_of(text: str) -> Fraction:
     """One unit in the last digit that is written: 1/10 for ``14.5``, 1 for ``9``."""
-    match = _NUMBER.fullmatch(text)
-    digits = match["digits"] if match else None
-    return Fraction(1, 10 ** len(digits)) if digits else Fraction(1)
+    return Fraction(1, 10 ** len(text.partition(".")[2]))
 
 
 def plus_minus(text: str, value: Fraction) -> Fraction:
