@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
+from itertools import combinations
 
 import msgspec
 
@@ -321,12 +322,10 @@ def _pairs(exprs: Sequence[str], world: World, functions: Collection[str]) -> It
 
 def _sides(call: Call, world: World, scores: Mapping[str, list[Facts]]) -> Iterator[tuple[Facts, Facts]]:
     """Yield results that a call sets against each other: of each, one on the other side that fits best."""
-    sides = [_scores(one, world, scores) for one in call.arguments]
-    for at, side in enumerate(sides):
-        for other in sides[at + 1 :]:
-            for one in side if other else ():
-                fits = [another for another in other if _held(one).benchmark == _held(another).benchmark]
-                yield from ((one, another) for another in fits or other[:1])
+    for side, other in combinations([_scores(one, world, scores) for one in call.arguments], 2):
+        for one in side:
+            fits = [another for another in other if _held(one).benchmark == _held(another).benchmark]
+            yield from ((one, another) for another in fits or other[:1])
 
 
 def _scores(node: Node, world: World, values: Mapping[str, list[Facts]]) -> list[Facts]:
