@@ -96,7 +96,7 @@ def _stated(claim: Claim) -> dict[str, list[tuple[str, Fraction, Fraction]]]:
     said = [*claim.stated, *(one.stated for one in claim.same_quantity)]
     for stated in (one for one in said if one is not None):
         kind = _kind(stated.unit or "")
-        if (kind or stated.unit is None) and isinstance(stated.amount, Fraction) and not stated.from_words:
+        if (kind or stated.unit is None) and isinstance(stated.amount, Fraction) and stated.value is not None:
             scale = MINUTES.get(stated.unit or "", Fraction(1))
             found.setdefault(kind, []).append((stated.words, stated.amount * scale, stated.step * scale))
     return found

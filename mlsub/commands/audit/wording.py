@@ -193,11 +193,6 @@ class Stated(Part, frozen=True, kw_only=True):
         return wordings()[self.wording]
 
     @property
-    def from_words(self) -> bool:
-        """Whether the wording itself is the figure, such as half."""
-        return self.value is None
-
-    @property
     def written(self) -> str:
         """The figure as it is written, or as the wording has it."""
         value = self.rule.value if self.value is None else self.value
@@ -212,7 +207,8 @@ class Stated(Part, frozen=True, kw_only=True):
         """
         if isinstance(self.value, bool):
             return self.value
-        return Fraction(self.written) if self.from_words else number(self.written)
+        # Without a value the wording itself is the figure, such as half.
+        return Fraction(self.written) if self.value is None else number(self.written)
 
     @property
     def step(self) -> Fraction:
