@@ -18,15 +18,15 @@ from mlsub.commands.audit.given import ABSENT, UNSAID, NoValueError, previous, r
 from mlsub.commands.audit.places import Given, RoundFolder
 from mlsub.workspace import AS_FOUND, Settings
 
-#: Basis, whether inputs are taken with their uncertainty, and values in the place of theirs.
-_Question = tuple[str, bool, tuple[tuple[str, Fraction], ...]]
+#: Basis, and values of inputs in the place of theirs.
+_Question = tuple[str, tuple[tuple[str, Band], ...]]
 
 
 class World(msgspec.Struct, frozen=True):
     """All that expressions are evaluated against, and on which ``question``.
 
     ``settings`` is how further results are read, see facts.py; ``further`` keeps those that were.
-    ``known`` keeps the values of named expressions by question. ``moved``: all figures of results are others.
+    ``known`` keeps the ``values`` of named expressions by question. ``moved``: all figures of results are others.
     """
 
     file: ClaimsFile
@@ -35,7 +35,8 @@ class World(msgspec.Struct, frozen=True):
     settings: Settings = AS_FOUND
     further: dict[Path, Facts] = msgspec.field(default_factory=dict)
     known: dict[_Question, dict[str, Answer | NoValueError]] = msgspec.field(default_factory=dict)
-    question: _Question = ("published", False, ())
+    question: _Question = ("published", ())
+    values: dict[str, Answer | NoValueError] = msgspec.field(default_factory=dict)
     moved: bool = False
 
     def fact(self, name: str) -> Facts:
@@ -118,15 +119,12 @@ class World(msgspec.Struct, frozen=True):
         return previous(self, *self._arguments(call))
 
     def _named(self, name: str) -> Answer:
-        _, spread, instead = self.question
         if name in self.file.values:
-            value = self.known[self.question][name]
+            value = self.values[name]
             if isinstance(value, NoValueError):
                 raise value
             return value
-        given = self.file.inputs[name]
-        amount, apart = dict(instead).get(name, given.amount), given.spread if spread else 0
-        return Band(amount - apart, amount + apart)
+        return dict(self.question[1]).get(name) or Band.of(self.file.inputs[name].amount)
 
     def _argument(self, kind: str, node: Node) -> Facts | Answer:
         if isinstance(node, Name) and (kind == "basis" or node.name in self.file.results):
@@ -143,30 +141,27 @@ class World(msgspec.Struct, frozen=True):
         return value
 
 
-def evaluate(
-    tree: Node, world: World, basis: str, *, spread: bool = False, instead: Mapping[str, Fraction] | None = None
-) -> Answer:
+def evaluate(tree: Node, world: World, basis: str, instead: Mapping[str, Band] | None = None) -> Answer:
     """Return the value of an expression.
 
     Args:
         tree: checked before, see kinds.py.
         world: the facts and inputs.
         basis: the score that minutes() are, where an expression asks for none itself.
-        spread: inputs within their uncertainty, in place of their values.
-        instead: other values of inputs, by name.
+        instead: other values of inputs, by name, or all those within their uncertainty.
 
     Raises:
-        NoValueError: there is no value; so with ``spread`` where a divisor may be zero.
+        NoValueError: there is no value; so within an uncertainty where a divisor may be zero.
     """
-    at = msgspec.structs.replace(world, question=(basis, spread, tuple(sorted((instead or {}).items()))))
-    if at.question not in world.known:
-        values = world.known[at.question] = {}
+    question = (basis, tuple((instead or {}).items()))
+    at = msgspec.structs.replace(world, question=question, values=world.known.setdefault(question, {}))
+    if not at.values:
         for name, text in world.file.values.items():
             # Each needs only those before it, so that no chain of them costs depth; a failure counts where it is used.
             try:
-                values[name] = at.value(parse(text))
+                at.values[name] = at.value(parse(text))
             except NoValueError as error:
-                values[name] = error
+                at.values[name] = error
     return at.value(tree)
 
 
@@ -176,10 +171,10 @@ def depends(expression: str, world: World, *, on_inputs: bool = False) -> bool:
     Of a condition it is enough that it asks for one.
     """
     tree, inputs = parse(expression), world.file.inputs_in(expression) if on_inputs else ()
-    others = {one.name: at * one.amount + at - 1 for at, one in enumerate(inputs, 2)}
+    others = {one.name: Band.of(at * one.amount + at - 1) for at, one in enumerate(inputs, 2)}
     try:
         value = evaluate(tree, world, "published")
-        moved = evaluate(tree, msgspec.structs.replace(world, moved=True, known={}), "published", instead=others)
+        moved = evaluate(tree, msgspec.structs.replace(world, moved=True, known={}), "published", others)
     except NoValueError:
         return True
     if isinstance(value, Band):

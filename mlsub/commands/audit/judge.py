@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 import msgspec
@@ -68,8 +68,8 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
             bases=tuple(distinct.values()),
         )
 
-    def _value(self, world: World, basis: str, *, spread: bool = False) -> Band | bool | None:
-        answer = evaluate(parse(self.expr), world, basis, spread=spread)
+    def _value(self, world: World, basis: str, instead: Mapping[str, Band] | None = None) -> Band | bool | None:
+        answer = evaluate(parse(self.expr), world, basis, instead)
         if isinstance(answer, str):
             raise NoValueError("text is compared with a value")
         return Band(self._in_unit(answer.low), self._in_unit(answer.high)) if isinstance(answer, Band) else answer
@@ -84,8 +84,10 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
         return value * self.factor
 
     def _spread(self, world: World, basis: str) -> Band | bool | None:
+        given = world.file.inputs.values()
+        ends = {one.name: Band(one.amount - one.spread, one.amount + one.spread) for one in given}
         try:
-            return self._value(world, basis, spread=True)
+            return self._value(world, basis, ends)
         except NoValueError:
             return None
 
@@ -275,7 +277,7 @@ def _break_even(expr: str, headline: Outcome, window: Interval | None, world: Wo
             continue
         try:
             values = [
-                evaluate(parse(expr), world, headline.basis, instead={given.name: times * given.amount})
+                evaluate(parse(expr), world, headline.basis, {given.name: Band.of(times * given.amount)})
                 for times in (1, 2, 3)
             ]
         except NoValueError:
