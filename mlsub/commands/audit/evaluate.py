@@ -61,8 +61,7 @@ class World(msgspec.Struct, frozen=True):
             for one in results
             if one.folder not in self.further
         ]
-        for (_, folder), facts in zip(new, read_facts(new, self.settings), strict=True):
-            self.further[folder] = facts
+        self.further.update(read_facts(new, self.settings))
         return [self.further[one.folder] for one in results if self.further[one.folder].found]
 
     def among(self, call: Call, *, whole: bool = False) -> Sequence[Given] | None:

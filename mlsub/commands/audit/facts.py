@@ -135,12 +135,12 @@ def gather(
             there.append((result, folder_of(result, rounds)))
         except MlsubError as error:
             found[result.name] = _missing(result, None, str(error))
-    found |= {facts.name: facts for facts in read_facts(there, settings)}
+    found |= {facts.name: facts for _, facts in read_facts(there, settings)}
     return {result.name: found[result.name] for result in results}
 
 
-def read_facts(results: Sequence[tuple[Result, Path]], settings: Settings = AS_FOUND) -> Iterator[Facts]:
-    """Yield what there is of each result in its folder; the logs of a round are read in one go.
+def read_facts(results: Sequence[tuple[Result, Path]], settings: Settings = AS_FOUND) -> Iterator[tuple[Path, Facts]]:
+    """Yield each result's folder and what there is in it; the logs of a round are read in one go.
 
     Args:
         results: each with the folder of its logs.
@@ -155,7 +155,7 @@ def read_facts(results: Sequence[tuple[Result, Path]], settings: Settings = AS_F
         entries = {entry.folder: entry for part in read for entry in part.results}
         for result, folder in some:
             entry, none = entries.get(folder), f"no result log in {folder.parent.name}/{folder.name}"
-            yield _of_entry(result, entry) if entry else _missing(result, folder, none)
+            yield folder, _of_entry(result, entry) if entry else _missing(result, folder, none)
 
 
 def _named(result: Result, folder: Path | None) -> dict[str, Any]:

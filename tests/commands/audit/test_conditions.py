@@ -5,8 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import yaml
 
+from mlsub.commands.audit.run import audit
 from mlsub.commands.audit.verdict import Judged
+from mlsub.workspace import Settings
 from tests.commands.audit.claims import audited
 from tests.conftest import ExpectedText
 from tools.support.make_tree import Tree, make_tree
@@ -88,3 +91,15 @@ def test_of_several_figures_each_that_fails(place: Path, expected_text: Expected
 def test_a_part_is_shown_as_it_is_written(part: str, place: Path) -> None:
     side = part[: max(part.rfind("<"), part.rfind(">"), part.rfind("=="))].rstrip()
     assert str(judged(place, expr=f"1 < 2 and ({part})", stated={"value": True}).reason).startswith(f"{side} is ")
+
+
+def test_folders_of_a_round_may_be_given_apart(place: Path, tmp_path: Path) -> None:
+    """What is read of several rounds at once stays with its folder, in whatever order these are given."""
+    all_rounds = {"id": "all", "expr": "rank(new, rounds='all') == 1", "stated": {"value": True}}
+    one_round = {"id": "one", "expr": "fastest('v1.1', 'resnet')", "stated": {"value": 12, "unit": "min"}}
+    content = {"claims_version": 1, "source": {"title": "A post"}, "results": {"new": RESULTS["new"]}}
+    file = tmp_path / "claims.yaml"
+    file.write_text(yaml.safe_dump({**content, "claims": [all_rounds, one_round]}))
+    folders = [str(place / name) for name in ("v1.1/BETA", "v1.0/ACME", "v1.1/ACME")]
+    found = audit(file, folders, settings=Settings(jobs=1)).claims
+    assert [(one.verdict, one.computed) for one in found] == [("holds", True), ("holds", 12)]
