@@ -40,6 +40,8 @@ _EVENED = frozenset((*COUNTS, "hosts", "per_chip", "per_dollar", "energy", "same
 #: A word, with letters in circles and squares that NFKD leaves as they are.
 _WORD = re.compile("[\\w\U0001f150-\U0001f1ff]+")
 _CLAUSE = re.compile(r"[;:!?]|[.,](?![0-9])")
+#: What the names of a sentence are of that say by what results are chosen.
+_SAID_AS = {"vendor": ("organisation",), "chips": ("chips", "pod"), "nodes": ("nodes", "pod")}
 #: What the value of a function decides.
 _BY_CALL = {
     **{name: frozenset((name,)) for name in ("previous", "same", "energy", "per_dollar")},
@@ -239,10 +241,8 @@ def _unsaid(call: Call, claim: Claim, world: World, end: int, owned: bool) -> st
             said = owned
         elif name == "accelerator":
             said = any(one.what == name and one.values <= accelerators_meant(value) for one in behind)
-        elif name == "vendor":
-            said = any(one.what == "organisation" and value in one.values for one in behind)
-        elif name in ("chips", "nodes"):
-            said = any(one.what in (name, "pod") and value in one.values for one in behind)
+        elif name in _SAID_AS:
+            said = any(one.what in _SAID_AS[name] and value in one.values for one in behind)
         else:
             said = name in ("rounds", "benchmark", "division")
         if not said:
