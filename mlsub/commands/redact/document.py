@@ -78,9 +78,7 @@ def document_of(redaction: Redaction) -> Document:
             _table(redaction.items, Where.FILE),
             "Change what should not be public there yourself.",
         ),
-        _left(
-            "Not searched", Table((Column("path"), Column("why")), unsearched), f"And {more} more." if more > 0 else ""
-        ),
+        _left("Not searched", Table(_NOT_SEARCHED, unsearched), f"And {more} more." if more > 0 else ""),
         Text(_summary(redaction)),
         Text(f"Looked for: {kinds}. No search knows all that is private: read what you publish."),
         _left(
