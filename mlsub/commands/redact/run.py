@@ -121,14 +121,5 @@ def _copies(redactor: Redactor, files: list[Path], output: str) -> Iterator[Call
     with staging_beside(out) as staging:
         made = staging / "copies"
         made.mkdir()
-
-        def copy(file: Path) -> None:
-            target = made / file.relative_to(root)
-            try:
-                target.parent.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise MlsubError(f"{target.parent} cannot be made: {error.strerror}.") from error
-            redactor.write(file, target)
-
-        yield copy
+        yield lambda file: redactor.write(file, made / file.relative_to(root))
         put_folder(made, out)
