@@ -33,6 +33,15 @@ def reason_of(error: Exception) -> str:
 
 
 @contextmanager
+def failing_as(what: str, hint: str = "") -> Iterator[None]:
+    """Raise MlsubError, which begins with ``what``, where the block raises OSError."""
+    try:
+        yield
+    except OSError as error:
+        raise MlsubError(f"{what}: {reason_of(error)}{hint}") from error
+
+
+@contextmanager
 def without_panics(message: str) -> Iterator[None]:
     """Raise MlsubError where a library in Rust meets what it took for impossible; what it raises is no Exception."""
     try:

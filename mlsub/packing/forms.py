@@ -15,11 +15,11 @@ from typing import IO, Any
 
 import msgspec
 
-from mlsub.io.errors import MlsubError, without_panics
+from mlsub.io.errors import MlsubError, failing_as, without_panics
 from mlsub.io.look import open_regular
 from mlsub.packing import age
 from mlsub.packing.archive import Put, read_archive
-from mlsub.packing.tree import DamagedError, Manifest, RefusedError, failing_as, file_digest
+from mlsub.packing.tree import DamagedError, Manifest, RefusedError, file_digest
 from mlsub.present.terminal import Progress
 from mlsub.rules.catalogue import finding
 

@@ -16,7 +16,7 @@ from typing import ClassVar
 import msgspec
 
 from mlsub.findings import Finding, Severity, Verdict
-from mlsub.io.errors import MlsubError, reason_of
+from mlsub.io.errors import MlsubError, failing_as, reason_of
 from mlsub.io.folders import Piece, adopt, assemble
 from mlsub.io.write import make_folder, write_file
 from mlsub.packing.manifest import Manifest, Preparation, Waiver, to_ask
@@ -30,7 +30,7 @@ from mlsub.submission.find import SCALING_FOLDERS
 from mlsub.submission.listing import Item, ItemKind, Listing
 from mlsub.submission.model import DECIDING
 from mlsub.submission.report import EntryResult, Report
-from mlsub.submission.templates import Template, begins_as_template, may_be_template
+from mlsub.submission.templates import begins_as_template, may_be_template
 from mlsub.workspace import Settings, check_paths
 from mlsub.workspace.package import check_place, write_package
 
@@ -159,7 +159,9 @@ def _plan(
             if lies_in(file.parent, out):
                 raise MlsubError(f"{file.parent} lies in {out}, which is replaced as a whole. Name another as setup.")
         for file, template in missing.items() if request.write else ():
-            _write_template(file, template)
+            with failing_as(f"{file.parent} cannot be made", ". Name another folder as setup."):
+                make_folder(file.parent)
+            write_file(file, template.content.encode(), force=False, executable=template.executable)
         plan = make_plan(manifest, request.settings)
         wanted = manifest.prepare if plan.sound or request.partly else Preparation()
         pieces, done = prepare(plan.items, wanted, folder, partial(_check_links, manifest, settings))
@@ -193,14 +195,6 @@ def _plan(
         report=None,
     )
     return plan, pieces, packed
-
-
-def _write_template(file: Path, template: Template) -> None:
-    try:
-        make_folder(file.parent)
-    except OSError as error:
-        raise MlsubError(f"{file.parent} cannot be made: {reason_of(error)}. Name another folder as setup.") from error
-    write_file(file, template.content.encode(), force=False, executable=template.executable)
 
 
 def _check_links(manifest: Manifest, settings: Settings, pieces: Sequence[Piece]) -> Report:

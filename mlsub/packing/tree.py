@@ -18,14 +18,14 @@ import re
 import stat
 import tarfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 import msgspec
 
 from mlsub.findings import Finding
-from mlsub.io.errors import MlsubError, reason_of
+from mlsub.io.errors import MlsubError, failing_as, reason_of
 from mlsub.io.look import content_digest, names_in, open_regular
 from mlsub.io.show import folded
 from mlsub.io.write import is_part
@@ -49,15 +49,6 @@ class RefusedError(Exception):
 
 class DamagedError(Exception):
     """The bytes are not as they were sealed."""
-
-
-@contextmanager
-def failing_as(what: str, hint: str = "") -> Iterator[None]:
-    """Raise MlsubError, which begins with ``what``, where the block raises OSError."""
-    try:
-        yield
-    except OSError as error:
-        raise MlsubError(f"{what}: {reason_of(error)}{hint}") from error
 
 
 def file_digest(file: Path, kind: str = "sha256", *, follow: bool = True) -> str:

@@ -16,7 +16,7 @@ from mlsub.commands.fix.document import header, hunks
 from mlsub.commands.fix.repairs import Edit, edited, fix_description, fix_log, lines_of
 from mlsub.commands.fix.tree import Files, has_other_logs, renamed, root_of, shadow
 from mlsub.findings import Finding, Verdict
-from mlsub.io.errors import MlsubError, reason_of
+from mlsub.io.errors import MlsubError, failing_as, reason_of
 from mlsub.io.look import open_regular
 from mlsub.io.write import cannot_write, sync_folder
 from mlsub.log.reader import TOKEN_MLL
@@ -299,7 +299,7 @@ class Plan:
 
     def _rename(self, path: Path) -> None:
         target = self._targets[path]
-        try:
+        with failing_as(f"{path} cannot become {target}", "."):
             if os.path.lexists(target):
                 raise MlsubError(f"{path} keeps its name: {target.name} exists by now.")
             path.rename(target)
@@ -309,8 +309,6 @@ class Plan:
                 sync_folder(path.parent.parent)
             elif path.parent != target.parent:
                 sync_folder(path.parent)
-        except OSError as error:
-            raise MlsubError(f"{path} cannot become {target}: {error.strerror}.") from error
 
 
 def _logs(report: Report) -> set[str]:

@@ -13,11 +13,10 @@ import msgspec
 
 from mlsub.config.find import NAMES, is_settings
 from mlsub.findings import Finding
-from mlsub.io.errors import MlsubError
+from mlsub.io.errors import MlsubError, failing_as
 from mlsub.io.write import put_folder, staging_beside
 from mlsub.packing.forms import Form, Key, check_opener, check_sha1, form_of, read_sealed
 from mlsub.packing.names import MANIFEST
-from mlsub.packing.tree import failing_as
 from mlsub.present.document import Document, Facts, Findings, Items, Span, Text, document
 from mlsub.present.envelope import Answer
 from mlsub.present.terminal import Progress
