@@ -34,13 +34,13 @@ def command(path: Path, manifest: Path | None, key: Key | None, max_size: int | 
     from mlsub.present.terminal import progress_bar
     from mlsub.submission.find import is_folder
 
-    if is_folder(path):
-        if key is not None:
-            raise MlsubError(f"{path} is a folder: no key is needed. Name a sealed file, or leave out the key.")
-        with progress_bar("comparing") as progress:
+    is_tree = is_folder(path)
+    if is_tree and key is not None:
+        raise MlsubError(f"{path} is a folder: no key is needed. Name a sealed file, or leave out the key.")
+    with progress_bar("comparing") as progress:
+        if is_tree:
             checked = verify_tree(path, manifest, progress)
-    else:
-        with progress_bar("comparing") as progress:
+        else:
             checked = verify_sealed(path, key, manifest, max_size, progress)
     for note in checked.notes:
         tell(note)
