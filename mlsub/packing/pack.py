@@ -7,7 +7,7 @@ same, for a resubmission, an appeal, or a record of what was once published.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from datetime import date
+from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -38,13 +38,13 @@ from mlsub.workspace.package import check_place, write_package
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What to do.
 
-    ``waivers`` are those beyond the manifest's; ``force`` lets files of OUT go that pack wrote and the manifest no
-    longer names. ``templates`` are for files that the sources lack; ``strict`` refuses for review warnings, too,
-    ``even_with_errors`` writes whatever review errors there are. ``partly`` checks what there is of an unsound plan,
-    which is never written. ``settings`` say how logs are read.
+    ``today`` decides which waivers have expired; ``waivers`` are those beyond the manifest's; ``force`` lets files of
+    OUT go that pack wrote and the manifest no longer names. ``templates`` are for files that the sources lack;
+    ``strict`` refuses for review warnings, too, ``even_with_errors`` writes whatever review errors there are.
+    ``partly`` checks what there is of an unsound plan, which is never written. ``settings`` say how logs are read.
     """
 
-    today: date
+    today: date = msgspec.field(default_factory=lambda: datetime.now(UTC).date())
     write: bool = False
     force: bool = False
     templates: bool = False

@@ -48,15 +48,12 @@ def command(
 
     Exit status: 0 no conflict (with --write: written), 1 something prevents it or rejects, 2 could not be done.
     """
-    from datetime import UTC, datetime
-
     from mlsub.commands.merge.document import document_of
     from mlsub.commands.merge.run import merge
     from mlsub.packing.pack import Request
 
     with progress_bar() as progress:
         request = Request(
-            today=datetime.now(UTC).date(),
             write=write,
             force=force,
             strict=strict,

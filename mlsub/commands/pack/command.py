@@ -55,8 +55,6 @@ def command(
 
     Exit status: 0 written, or nothing prevents it; 1 something prevents it; 2 the manifest or DIR cannot be used.
     """
-    from datetime import UTC, datetime
-
     from mlsub.commands.pack.document import document_of
     from mlsub.packing.pack import Request, pack
     from mlsub.packing.read import read_manifest
@@ -65,7 +63,6 @@ def command(
     wanted = read_manifest(manifest)
     with progress_bar() as progress:
         request = Request(
-            today=datetime.now(UTC).date(),
             write=write,
             force=force,
             templates=scaffold,
