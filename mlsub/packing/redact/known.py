@@ -26,10 +26,9 @@ _WORD = re.compile(rb"[\w\x80-\xff]++")
 _HOST_DOMAIN = re.compile(rb"(?:\.[A-Za-z][\w-]{0,62}){2,6}(?![\w-])")
 #: Bytes of lines that are kept, and what is counted for each line and each place in it.
 _MAX_KEPT, _WEIGHT = 1 << 25, 128
-#: By the sketch of a line what may be private in it.
+#: By the sketch of a line what may be private in it; and what finds that in sketches.
 _Noted = dict[bytes, tuple[Candidate, ...]]
-#: What is noted already, and what finds it in sketches of other lines.
-_Search = tuple[_Noted, Callable[[bytes], Iterator[Candidate]]]
+_Search = Callable[[bytes], Iterator[Candidate]]
 
 
 def is_distinctive(secret: bytes) -> bool:
@@ -46,10 +45,8 @@ class Known:
     """
 
     def __init__(self) -> None:
-        #: What looks private, what may be a name, what a person should look at, and how much of them is kept.
-        self._lines: _Noted = {}
-        self._named: _Noted = {}
-        self._unsure: _Noted = {}
+        #: What each search found in which line, and how much of that is kept.
+        self._noted: defaultdict[_Search, _Noted] = defaultdict(dict)
         self._kept = 0
 
     def learn(self, names: Mapping[bytes, Kind], secrets: Collection[bytes]) -> None:
@@ -62,7 +59,7 @@ class Known:
             if first := _WORD.match(name):
                 self._lengths[first[0]].add(len(name))
         self._name = lru_cache(maxsize=1 << 13)(self._judge_name)
-        self._named.clear()
+        self._noted[self._maybe_names].clear()
         #: By parts of its beginning or end, a secret and what of it stands before the part.
         self._parts: defaultdict[bytes, list[tuple[int, bytes]]] = defaultdict(list)
         self.left_out = len(secrets) > MAX_SECRETS
@@ -77,7 +74,7 @@ class Known:
     def find(self, text: bytes) -> list[PrivateSpan]:
         """Return what is private in whole lines, with NUL for what is replaced already, in no order."""
         found = self._find_secrets(text)
-        found += self._judged(text, (self._lines, _looking_private), (self._named, self._maybe_names))
+        found += self._judged(text, _look_private, self._maybe_names)
         sketch = text.translate(SKETCH)
         for start, end, judge in candidates(sketch, sketch, all_looks()[1]):
             found += ((start + first, start + last, thing) for first, last, thing in judge(text[start:end]))
@@ -85,19 +82,17 @@ class Known:
 
     def find_unsure(self, text: bytes) -> list[PrivateSpan]:
         """Return what looks like something private and is none for sure, in the order of lines."""
-        return self._judged(text, (self._unsure, partial(_looking_private, which=2)))
+        return self._judged(text, _look_unsure)
 
     def _judged(self, text: bytes, *searches: _Search) -> list[PrivateSpan]:
         """Return what is found in whole lines, by searches in their sketches that are noted."""
         if self._kept > _MAX_KEPT:
-            for noted in (self._lines, self._named, self._unsure):
-                noted.clear()
+            self._noted.clear()
             self._kept = 0
         lines = text.translate(SKETCH).split(b"\n")
         different = dict.fromkeys(lines)
-        for noted, search in searches:
-            self._note(noted, different, search)
-        by_line = {line: [*chain.from_iterable(noted[line] for noted, _ in searches)] for line in different}
+        noted = [self._note(different, search) for search in searches]
+        by_line = {line: [*chain.from_iterable(of[line] for of in noted)] for line in different}
         found: list[PrivateSpan] = []
         at = 0
         for line in lines:
@@ -108,8 +103,9 @@ class Known:
             at += len(line) + 1
         return found
 
-    def _note(self, noted: _Noted, lines: Iterable[bytes], search: Callable[[bytes], Iterator[Candidate]]) -> None:
-        """Note what may be private in sketches of lines, unless it is noted."""
+    def _note(self, lines: Iterable[bytes], search: _Search) -> _Noted:
+        """Return what may be private in sketches of lines; what is not noted yet is searched for."""
+        noted = self._noted[search]
         new = [line for line in lines if line not in noted]
         sketch = b"\n" + b"\n".join(new)
         starts = list(accumulate((len(line) + 1 for line in new), initial=1))
@@ -120,6 +116,7 @@ class Known:
         noted.update(dict.fromkeys(new, ()))
         noted.update((new[number], tuple(ones)) for number, ones in found.items())
         self._kept += len(sketch) + _WEIGHT * (len(new) + sum(map(len, found.values())))
+        return noted
 
     def _find_secrets(self, text: bytes) -> list[PrivateSpan]:
         """Return where secrets stand that are known; those that overlap are one."""
@@ -158,5 +155,8 @@ def _end(text: bytes, end: int) -> int:
     return 0 if _WORD.match(text, end) else domain.end() if domain else end
 
 
-def _looking_private(sketch: bytes, which: int = 0) -> Iterator[Candidate]:
+def _look(which: int, sketch: bytes) -> Iterator[Candidate]:
     return candidates(sketch, b"\n".join(set(sketch.split())), all_looks()[which])
+
+
+_look_private, _look_unsure = partial(_look, 0), partial(_look, 2)
