@@ -148,15 +148,21 @@ class Unfilled(msgspec.Struct, frozen=True):
     fields: tuple[str, ...] = ()
 
 
-def unfilled_in(folder: Path) -> tuple[Unfilled, ...]:
-    """Return what is unfinished in an organisation's folder; of a file that cannot be read, that is left."""
+def unfilled_in(folder: Path, root: Path) -> tuple[Unfilled, ...]:
+    """Return what is unfinished in an organisation's folder; of a file that cannot be read, that is left.
+
+    Args:
+        folder: the organisation's.
+        root: the folder that the paths are relative to.
+    """
     found: list[Unfilled] = []
     files = (file for place in ("systems/*.json", "benchmarks/*/*/*") for file in folder.glob(place))
     for path in sorted(path for file in files if may_be_unfilled(path := file.relative_to(folder).as_posix())):
+        shown = (folder / path).relative_to(root).as_posix()
         try:
-            found += unfilled_of([(path, path, content_of(folder / path))])
+            found += unfilled_of([(path, shown, content_of(folder / path))])
         except OSError as error:
-            found.append(Unfilled(path, template=False, fields=(f"it cannot be read: {reason_of(error)}",)))
+            found.append(Unfilled(shown, template=False, fields=(f"it cannot be read: {reason_of(error)}",)))
     return tuple(found)
 
 

@@ -189,9 +189,8 @@ def _rejected(tree: Path, reports: Sequence[Report]) -> Iterator[Finding]:
 def _unfilled(tree: Path) -> Iterator[Finding]:
     inside = [tree] if is_organisation(tree) else [child for child in folders(tree) if is_organisation(child)]
     for package in inside:
-        for each in unfilled_in(package):
-            path = (package / each.path).relative_to(tree.parent).as_posix()
-            yield finding("seal.unfilled", path, actual=None if each.template else ", ".join(each.fields))
+        for each in unfilled_in(package, tree.parent):
+            yield finding("seal.unfilled", each.path, actual=None if each.template else ", ".join(each.fields))
 
 
 def default_name(tree: Path, key: Key | None) -> Path:

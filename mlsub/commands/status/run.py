@@ -208,9 +208,7 @@ def _left_in(place: Place) -> Iterator[Unfilled]:
     """Yield what is not filled in in a package; a part of one is looked at by its logs alone."""
     if place.target in (Target.ORGANISATION, Target.ORGANISATIONS):
         for each in organisations(place):
-            for left in unfilled_in(each.path):
-                inside = (each.path / left.path).relative_to(place.path).as_posix()
-                yield replace(left, path=inside)
+            yield from unfilled_in(each.path, place.path)
 
 
 def _day(text: str | None) -> date | None:
