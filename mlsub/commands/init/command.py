@@ -13,7 +13,6 @@ from mlsub.commands.lazy import Command
 
 if TYPE_CHECKING:
     from mlsub.commands.init.draft import Draft
-    from mlsub.rounds import Round
 
 
 @click.command("init", cls=Command, example="mlsub init --from v5.1/ACME")
@@ -68,9 +67,8 @@ def _of_tree(tree: Path, file: Path, round_: str | None, usage: str | None) -> t
     Raises:
         ValueError: it is not a submission, or its round is not known.
     """
-    import os
-
     from mlsub.commands.init.draft import draft_of
+    from mlsub.rounds import get_round, normalise_round
     from mlsub.submission.find import find, is_organisation
 
     if not is_organisation(tree):
@@ -78,14 +76,9 @@ def _of_tree(tree: Path, file: Path, round_: str | None, usage: str | None) -> t
     place = find(tree)
     if round_ is None and not place.round:
         raise ValueError("No folder above is named like a round. Say --round, such as --round 5.1.")
-    found = _round(usage or place.usage or "training", round_ or place.round)
-    return draft_of(tree, found, Path(os.path.abspath(file)).parent)  # noqa: PTH100
-
-
-def _round(usage: str, name: str) -> Round:
-    from mlsub.rounds import get_round, normalise_round
-
-    return get_round(usage, normalise_round(name) or name[:40])
+    name = round_ or place.round
+    found = get_round(usage or place.usage or "training", normalise_round(name) or name[:40])
+    return draft_of(tree, found, file.parent)
 
 
 def _write(draft: Draft, notes: Iterable[str], file: Path, *, force: bool) -> None:
