@@ -143,18 +143,13 @@ def fill_in(unfilled: Iterable[Unfilled], root: Path | None = None) -> Iterator[
         if each.template:
             folders.setdefault(os.path.dirname(each.path), []).append(each.path)  # noqa: PTH120  (text for people)
             continue
-        where = _shell(root, each.path)
-        yield Task("fill-in", each.path, f"fill in {first_few(each.fields, _FIELDS)}", _edit(where))
+        yield Task("fill-in", each.path, f"fill in {first_few(each.fields, _FIELDS)}", _edit(root, each.path))
     for folder, paths in folders.items():
         names = first_few((Path(path).name for path in paths), _FIELDS)
         noun = f"{len(paths)} templates" if len(paths) > 1 else "the template"
         words = f"fill in {noun}, and remove every line that asks for it: {names}"
-        yield Task("fill-in", folder, words, _edit(_shell(root, paths[0])))
+        yield Task("fill-in", folder, words, _edit(root, paths[0]))
 
 
-def _shell(root: Path | None, path: str) -> str:
-    return shlex.quote(str(root / path) if root is not None else path)
-
-
-def _edit(where: str) -> str:
-    return f"${{EDITOR:-vi}} {where}"
+def _edit(root: Path | None, path: str) -> str:
+    return f"${{EDITOR:-vi}} {shlex.quote(str(root / path) if root is not None else path)}"
