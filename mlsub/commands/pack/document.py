@@ -51,7 +51,7 @@ def document_of(plan: Plan, packed: Packing, *, wanted: bool) -> Document:
     return document(
         f"Package of {packed.organisation}, {plan.manifest.round.title}",
         Facts((("manifest", Span(packed.manifest, "path")), ("into", Span(packed.out, "path")))),
-        *_plan(plan),
+        *_plan(plan, near),
         _named("Prepared on the way", [f"{word}: {plural(count, 'file')}" for word, count in prepared.items()]),
         *(package_blocks(packed.report) if packed.report is not None else ()),
         Findings(packed.findings),
@@ -67,9 +67,8 @@ def document_of(plan: Plan, packed: Packing, *, wanted: bool) -> Document:
     )
 
 
-def _plan(plan: Plan) -> Iterator[Block | None]:
+def _plan(plan: Plan, near: Callable[[Path], str]) -> Iterator[Block | None]:
     """Yield the plan: results run by run, everything else by folder, and what is left out."""
-    near = partial(_near, plan.manifest.folder)
     for entry, chosen in zip(plan.manifest.entries, plan.runs, strict=True):
         yield _runs(entry, chosen.how, [Path(run) for run in chosen.runs], near)
     rest = [item for item in plan.items if not item.to.startswith("results/")]
