@@ -97,7 +97,6 @@ def write_archive(
         OSError: the archive cannot be written.
     """
     digests: dict[str, str] = {}
-    manifest = make_manifest(digests, tree.members)
     packed = Digesting(file)
     done = 0
     with gzip.GzipFile("", "wb", _LEVEL, packed, 0) as zipped:
@@ -113,7 +112,7 @@ def write_archive(
                 done += member.size
                 if progress is not None:
                     progress(done, tree.size)
-            manifest = msgspec.structs.replace(manifest, round=tree.round)
+            manifest = msgspec.structs.replace(make_manifest(digests, tree.members), round=tree.round)
             content = manifest.render()
             tar.addfile(make_member(MANIFEST, size=len(content)), io.BytesIO(content))
     packed.write(trailer(packed.digest))
