@@ -54,11 +54,8 @@ def encrypt(source: IO[bytes], passphrase: bytes, work_factor: int = WORK_FACTOR
     header = PASSPHRASE_START + b"%s %d\n%s\n---" % (_encode(salt), work_factor, _encode(body))
     yield header + b" " + _encode(_mac(file_key, header)) + b"\n" + nonce
     cipher = _cipher(_derive(file_key, nonce, b"payload"))
-    block, number = source.read(_CHUNK), 0
-    while following := source.read(_CHUNK):
-        yield cipher.encrypt(_nonce(number, last=False), block, None)
-        block, number = following, number + 1
-    yield cipher.encrypt(_nonce(number, last=True), block, None)
+    for _, chunk_nonce, block in _chunks(source, _CHUNK):
+        yield cipher.encrypt(chunk_nonce, block, None)
 
 
 def decrypt(source: IO[bytes], passphrase: bytes) -> Iterator[bytes]:
@@ -73,14 +70,11 @@ def decrypt(source: IO[bytes], passphrase: bytes) -> Iterator[bytes]:
     if len(nonce) != 16:
         raise DamagedError("it is cut short")
     cipher = _cipher(_derive(file_key, nonce, b"payload"))
-    block, number = source.read(_CHUNK + _TAG), 0
-    while following := source.read(_CHUNK + _TAG):
-        yield _open(cipher, _nonce(number, last=False), block)
-        block, number = following, number + 1
-    plain = _open(cipher, _nonce(number, last=True), block)
-    if not plain and number:
-        raise DamagedError("its last part is empty")
-    yield plain
+    for number, chunk_nonce, block in _chunks(source, _CHUNK + _TAG):
+        plain = _open(cipher, chunk_nonce, block)
+        if not plain and number:
+            raise DamagedError("its last part is empty")
+        yield plain
 
 
 def check_header(source: IO[bytes]) -> None:
@@ -128,8 +122,13 @@ def _open(cipher: ChaCha20Poly1305, nonce: bytes, sealed: bytes) -> bytes:
         raise DamagedError("its content is damaged or cut short") from error
 
 
-def _nonce(number: int, *, last: bool) -> bytes:
-    return number.to_bytes(11, "big") + bytes([last])
+def _chunks(source: IO[bytes], size: int) -> Iterator[tuple[int, bytes, bytes]]:
+    """Yield the chunks of a payload, at least one, each with its number and its nonce, which marks the last."""
+    block, number = source.read(size), 0
+    while block or not number:
+        following = source.read(size)
+        yield number, number.to_bytes(11, "big") + bytes([not following]), block
+        block, number = following, number + 1
 
 
 def _scrypt(passphrase: bytes, salt: bytes, work_factor: int) -> bytes:
