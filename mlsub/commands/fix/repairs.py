@@ -299,39 +299,29 @@ def members(text: str) -> list[Member]:
         MlsubError: it is nested too deeply.
     """
     found: list[Member] = []
-    _scan(text, _skip(text, 0), found, 0)
+    words = _WORD.finditer(text)
+    _scan(next(words), words, found, 0)
     return found
 
 
-def _scan(text: str, at: int, found: list[Member], depth: int) -> int:
-    """Add the members of the value that begins at a place, and return where it ends."""
-    word = _WORD.match(text, at)
-    assert word is not None  # noqa: S101  (it is JSON)
-    if word[0] not in "{[":
-        return word.end()
+def _scan(first: re.Match[str], words: Iterator[re.Match[str]], found: list[Member], depth: int) -> int:
+    """Add the members of the value that begins with a word, followed by others, and return where it ends."""
+    if first[0] not in "{[":
+        return first.end()
     if depth >= _MAX_DEPTH:
         raise MlsubError(f"nested deeper than {_MAX_DEPTH}")
-    owner, comma, name, at = at, None, None, _skip(text, at + 1)
-    while text[at] not in "]}":
-        if text[at] == ",":
-            comma, at = at, _skip(text, at + 1)
-        start = at
-        if word[0] == "{":
-            key = _WORD.match(text, at)
-            assert key is not None  # noqa: S101  (it is JSON)
-            name, at = json.loads(key[0]), _skip(text, _skip(text, key.end()) + 1)
-        end = _scan(text, at, found, depth + 1)
-        if name is not None:
-            found.append(Member(owner, name, comma, start, at, end))
-        at = _skip(text, end)
-    return at + 1
-
-
-def _skip(text: str, at: int) -> int:
-    """Where the blanks at a place end."""
-    while text[at : at + 1] in (" ", "\t", "\r", "\n"):
-        at += 1
-    return at
+    comma = None
+    while (word := next(words))[0] not in "]}":
+        if word[0] == ",":
+            comma = word.start()
+        elif first[0] == "[":
+            _scan(word, words, found, depth + 1)
+        else:
+            next(words)  # the colon
+            value = next(words)
+            end = _scan(value, words, found, depth + 1)
+            found.append(Member(first.start(), json.loads(word[0]), comma, word.start(), value.start(), end))
+    return word.end()
 
 
 def _same_values(text: str, group: list[Member]) -> bool:
