@@ -175,8 +175,12 @@ def _whole(kind: Kind, value: bytes) -> Spans:
 _token = partial(_whole, Kind.SECRET)
 
 
-def _secret(value: bytes) -> Spans:
-    return () if _CHECKS["no_secret"].match(value.lower()) else _token(value)
+def _unless(check: str, kind: Kind) -> Judge:
+    """Judge a value to be whole of a kind, unless a check matches it."""
+    return lambda value: () if _CHECKS[check].match(value.lower()) else _whole(kind, value)
+
+
+_secret = _unless("no_secret", Kind.SECRET)
 
 
 def _random(value: bytes) -> Spans:
@@ -278,11 +282,6 @@ def _scrambled(value: bytes) -> Spans:
     is_mixed_up = length > 9 and changes * (5 if length > 15 else 3) >= length
     kind = Kind.ID if is_id or is_serial else Kind.SECRET
     return _whole(kind, value) if kind is Kind.ID or is_mixed_up else ()
-
-
-def _unless(check: str, kind: Kind) -> Judge:
-    """Judge a value to be whole of a kind, unless a check matches it."""
-    return lambda value: () if _CHECKS[check].match(value.lower()) else _whole(kind, value)
 
 
 #: Each value of a kind is judged once, but for keys of many lines.
