@@ -13,6 +13,8 @@ from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import suppress
 from io import BytesIO
+from itertools import takewhile
+from operator import eq
 from typing import Any
 
 import msgspec
@@ -61,12 +63,8 @@ def _changed(old: Sequence[bytes], new: Sequence[bytes]) -> list[Edit]:
     """What changes between two lists of lines."""
     from difflib import SequenceMatcher
 
-    start = 0
-    while start < min(len(old), len(new)) and old[start] == new[start]:
-        start += 1
-    end = 0
-    while end < min(len(old), len(new)) - start and old[-1 - end] == new[-1 - end]:
-        end += 1
+    start = len(list(takewhile(bool, map(eq, old, new))))
+    end = len(list(takewhile(bool, map(eq, reversed(old[start:]), reversed(new[start:])))))
     inner_old, inner_new = old[start : len(old) - end], new[start : len(new) - end]
     if len(inner_old) + len(inner_new) > _MAX_LINES:
         return [(start, len(old) - end, inner_new)]
