@@ -6,7 +6,7 @@ import hashlib
 import os
 import re
 from bisect import bisect
-from collections import Counter, defaultdict, deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import accumulate, islice
@@ -102,8 +102,6 @@ class Redactor:
         self._known.learn(self._names, self._secrets)
         self._numbers = self._taken.copy()
         self.items.clear()
-        #: Those with as many places as are listed.
-        self._placed: defaultdict[Where, set[Thing]] = defaultdict(set)
         #: What is not replaced and may be private, how many of a kind stand beside the same, and places not listed.
         self._unsure: dict[Thing, Private] = {}
         self._alike: Counter[tuple[Kind, bytes]] = Counter()
@@ -195,10 +193,10 @@ class Redactor:
         listed = {thing: self._unsure[thing] if where is Where.UNSURE else self._item(thing) for thing in counts}
         for thing, times in counts.items():
             listed[thing].counts[where] = listed[thing].counts.get(where, 0) + times
-        placed = self._placed[where]
         at = line = number = 0
         for start, _, thing in spans:
-            if thing in placed:
+            places = listed[thing].places.setdefault(where, [])
+            if len(places) == MAX_PLACES:
                 continue
             if start >= starts[number]:
                 number = bisect(starts, start)
@@ -207,10 +205,7 @@ class Redactor:
             at = start
             found = _RECORD_KEY.search(pieces[number - 1][1]) if where is Where.RECORD else None
             spot = Spot(name, line, plain(found[1].decode("latin-1")) if found else "")
-            places = listed[thing].places.setdefault(where, [])
             places += [spot] if spot not in places else []
-            if len(places) == MAX_PLACES:
-                placed.add(thing)
 
     def _find_unsure(self, rest: bytes) -> Iterator[PrivateSpan]:
         """Yield what may be private in a text with NUL for what is replaced; a few of those that stand beside the same.
