@@ -67,9 +67,8 @@ def redact(
     if len(failed) == len(files):
         return None, problems
     problems += [MlsubError(_LEFT_OUT)] if redactor.left_out else []
-    # By kind, then by number.
-    kinds = list(Kind)
-    items = sorted(redactor.items.values(), key=lambda of: (kinds.index(of.kind), len(of.placeholder), of.placeholder))
+    # Those of a kind are in the order of their numbers.
+    items = sorted(redactor.items.values(), key=lambda item: list(Kind).index(item.kind))
     written = output or ("in place" if write else None)
     paths_left = sorted((plain(path.relative_to(root).as_posix()), reason) for path, reason in unsearched.items())
     return Redaction(
