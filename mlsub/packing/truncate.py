@@ -88,13 +88,9 @@ def truncate(file: Path, limit: int = LIMIT, *, write: bool, target: Path | None
 
 
 def _kept_of(file: Path, limit: int) -> Kept:
-    free = kept = 0
     with open_regular(file) as source:
-        for mark, text in zones(source):
-            if mark != FREE:
-                kept += len(text)
-            else:
-                free += len(text)
+        kept = sum(len(text) for mark, text in zones(source) if mark != FREE)
+        free = source.tell() - kept
     room = limit - kept - _MARKER_ROOM
     if room < 0:
         raise MlsubError(
