@@ -16,7 +16,6 @@ from mlsub.commands.output import Target, output_options
 from mlsub.present.terminal import progress_bar
 
 if TYPE_CHECKING:
-    from mlsub.commands.status.run import Status
     from mlsub.workspace.places import Settings
 
 
@@ -33,16 +32,9 @@ def command(asked: Settings, path: Path, package: Path | None, target: Target) -
 
     Exit status: 0 the package can be sealed, or is; 1 something is left to do; 2 PATH cannot be used.
     """
-    from mlsub.commands.status.document import document_of
-
-    status = _status(asked, path, package)
-    target.write(status, lambda: document_of(status))
-    sys.exit(status.exit_status)
-
-
-def _status(asked: Settings, path: Path, package: Path | None) -> Status:
     from datetime import UTC, datetime
 
+    from mlsub.commands.status.document import document_of
     from mlsub.commands.status.run import manifest_of, status_of_manifest, status_of_package
     from mlsub.packing.read import read_manifest
 
@@ -55,6 +47,9 @@ def _status(asked: Settings, path: Path, package: Path | None) -> Status:
         raise click.UsageError("--round and --usage are for a package; a manifest names its own.")
     with progress_bar() as progress:
         if file is None:
-            return status_of_package(path, ready(asked, progress), today)
-        manifest = read_manifest(file)
-        return status_of_manifest(manifest, package or manifest.usual_out, today, ready(asked, progress))
+            status = status_of_package(path, ready(asked, progress), today)
+        else:
+            manifest = read_manifest(file)
+            status = status_of_manifest(manifest, package or manifest.usual_out, today, ready(asked, progress))
+    target.write(status, lambda: document_of(status))
+    sys.exit(status.exit_status)
