@@ -94,7 +94,7 @@ def adopt(folder: Path, paths: Collection[str]) -> None:
         MlsubError: one cannot be read, or the record cannot be written.
     """
     if not _read(folder).keys() >= set(paths):
-        with _reading(folder):
+        with reading(folder):
             found = {path: digest(folder / path) for path in paths}
         record(folder, found)
 
@@ -109,7 +109,7 @@ def check_free(final: Path, coming: Mapping[str, Path] | None = None) -> None:
     Raises:
         MlsubError: it does, or it cannot be read.
     """
-    with _reading(final):
+    with reading(final):
         found = digests(final)
         new = {path: digest(source) for path, source in (coming or {}).items() if path in found}
     _refuse_foreign(final, found, new)
@@ -125,7 +125,7 @@ def replace_folder(staging: Path, final: Path) -> None:
     Raises:
         MlsubError: ``final`` has files that a person wrote or changed, which the message names, or cannot be written.
     """
-    with _reading(final):
+    with reading(final):
         new, found = digests(staging), digests(final)
     _refuse_foreign(final, found, new)
     # Whatever stops the process from here on, the record knows the folder that is there.
@@ -189,7 +189,8 @@ def _refuse_foreign(final: Path, found: Digests, new: Digests) -> None:
 
 
 @contextmanager
-def _reading(final: Path) -> Iterator[None]:
+def reading(final: Path) -> Iterator[None]:
+    """Raise MlsubError, which names the file or else the folder, where the block cannot read."""
     try:
         yield
     except (OSError, ValueError) as error:

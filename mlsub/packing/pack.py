@@ -16,8 +16,8 @@ from typing import ClassVar
 import msgspec
 
 from mlsub.findings import Finding, Severity, Verdict
-from mlsub.io.errors import MlsubError, failing_as, reason_of
-from mlsub.io.folders import Piece, adopt, assemble
+from mlsub.io.errors import MlsubError, failing_as
+from mlsub.io.folders import Piece, adopt, assemble, reading
 from mlsub.io.write import make_folder, write_file
 from mlsub.packing.manifest import Manifest, Preparation, Waiver, to_ask
 from mlsub.packing.plan import Difference, Plan, compare, lies_in, make_plan, missing_files, obstacles
@@ -153,7 +153,7 @@ def _plan(
     Files are prepared in ``folder``; templates are written here.
     """
     check_place(out)
-    try:
+    with reading(out):
         missing = missing_files(manifest) if request.templates else {}
         for file in missing if request.write else ():
             if lies_in(file.parent, out):
@@ -167,8 +167,6 @@ def _plan(
         pieces, done = prepare(plan.items, wanted, folder, partial(_check_links, manifest, settings))
         difference = compare(pieces, out) if plan.sound else Difference()
         unasked = unasked_words(difference, wanted, pieces, out)
-    except OSError as error:
-        raise MlsubError(f"{error.filename or out} cannot be read: {reason_of(error)}.") from error
     sources = {item.to: str(item.source) for item in plan.items if item.source is not None}
     findings = (*plan.findings, *obstacles(plan, out, difference, force=request.force))
     if unasked:
