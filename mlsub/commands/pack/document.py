@@ -89,11 +89,7 @@ def _runs(entry: Entry, how: str, runs: Sequence[Path], near: Callable[[Path], s
     if links := [run.name for run in runs if run.is_symlink()]:
         notes.append(Text(f"The package has the content of logs that are links: {first_few(links, 3, 'log')}"))
     rows = [(f"result_{n}.txt", near(run)) for n, run in enumerate(runs)]
-    if (
-        len(runs) > 1
-        and len({run.parent for run in runs}) == 1
-        and all(run.name == name for run, (name, _) in zip(runs, rows, strict=True))
-    ):
+    if len(runs) > 1 and runs == [runs[0].with_name(name) for name, _ in rows]:
         rows = [(f"result_0.txt to result_{len(runs) - 1}.txt", f"{near(runs[0].parent)}, names as they are")]
     title = f"results/{entry.name}: {', '.join(filter(None, facts))}"
     return Section(title, (*notes, Table(_COLUMNS, tuple(rows))))
