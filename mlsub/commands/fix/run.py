@@ -18,7 +18,7 @@ from mlsub.commands.fix.tree import Files, has_other_logs, renamed, root_of, sha
 from mlsub.findings import Finding, Verdict
 from mlsub.io.errors import MlsubError, failing_as, reason_of
 from mlsub.io.look import open_regular
-from mlsub.io.write import cannot_write, sync_folder
+from mlsub.io.write import sync_folder
 from mlsub.log.reader import TOKEN_MLL
 from mlsub.log.rewrite import check_source, prove_same, rewrite
 from mlsub.rounds import Round, get_round
@@ -42,7 +42,6 @@ _FAMILIES = (
     "params.unknown-flag",
     "params.line-end",
 )
-_RANK = {Verdict.NOT_CHECKED: 0, Verdict.REJECTED: 1, Verdict.ACCEPTED: 2}
 
 
 def fix(
@@ -208,10 +207,8 @@ class Plan:
         edits, repairs = self._edits(file, lines)
         if edits:
             content = self._work / f"{len(self._contents)}{file.suffix}"
-            try:
+            with failing_as(f"{content} cannot be written"):
                 content.write_bytes(edited(lines, edits))
-            except OSError as error:
-                raise cannot_write(content, error) from error
             self._contents[file] = content
             self.repairs[file], self.hunks[self._below(file)] = repairs, hunks(lines, edits)
 
@@ -225,8 +222,7 @@ class Plan:
         after = self._judged_after(before, "all")
         if self._is_worse(before, after):
             self._targets = {}
-            of_contents = {path: self.repairs[path] for path in self._contents}
-            self.repairs = {path: [one for one in some if one.line] for path, some in of_contents.items()}
+            self.repairs = {path: [one for one in self.repairs[path] if one.line] for path in self._contents}
             self._notes.append("new names would make the official verdict worse, so names are left as they are")
             after = self._judged_after(before, "kept")
         if self._is_worse(before, after):
@@ -238,7 +234,7 @@ class Plan:
         """Whether anything that was accepted no longer is, the whole included; a log may have a new name."""
         kept = {self._below(renamed(self._root / path, self._targets)) for path in _logs(before)}
         lost = (kept - _logs(after)) | (_entries(before) - _entries(after))
-        return _RANK[after.official] < _RANK[before.official] or bool(lost)
+        return max(before.official, after.official, key=list(Verdict).index) is not before.official or bool(lost)
 
     def _judged_after(self, before: Report, name: str) -> Report:
         if not self.repairs:
