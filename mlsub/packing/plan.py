@@ -187,7 +187,6 @@ def _file(manifest: Manifest, source: Path, to: str, named: System | Part, *, ex
         named: the part of the manifest that names it.
         executable: whether it will be; None to leave it as it is.
     """
-    rule = "package.not-a-file"
     try:
         with open_regular(source) as stream:
             runs = bool(os.fstat(stream.fileno()).st_mode & stat.S_IXUSR) if executable is None else executable
@@ -195,7 +194,7 @@ def _file(manifest: Manifest, source: Path, to: str, named: System | Part, *, ex
     except (FileNotFoundError, NotADirectoryError):
         rule, why = "package.source-missing", "The file does not exist"
     except OSError as error:
-        why = f"The file cannot be read: {reason_of(error)}"
+        rule, why = "package.not-a-file", f"The file cannot be read: {reason_of(error)}"
     return manifest.finding(rule, why, named, actual=str(source))
 
 
@@ -220,7 +219,7 @@ def _folder(
     strays = {path: kind for kind, paths in stray_paths(listing).items() for path in paths}
     yield from (LeftOut(str(folder / path), f"{kind} do not belong in a submission") for path, kind in strays.items())
     items = [item for item in listing.items if not strays.keys() & {item.path, *parents(item.path)}]
-    faults = [*_unlisted(folder, listing), *_unfit(folder, listing, items)]
+    faults = list(_faults(folder, listing, items))
     taken = [item for item in items if item.kind in (ItemKind.FILE, ItemKind.LINK)]
     if not taken and not faults:
         faults.append((missing, "The folder holds no files", folder))
@@ -235,17 +234,14 @@ def _folder(
         yield manifest.finding(rule, message, named, actual=str(found))
 
 
-def _unlisted(folder: Path, listing: Listing) -> Iterator[Fault]:
+def _faults(folder: Path, listing: Listing, items: list[Listed]) -> Iterator[Fault]:
+    """Yield what cannot be listed, links that lead out of the folder or nowhere, and pipes and the like."""
     if listing.cut is not None:
         yield "package.not-a-file", f"The folder holds {listing.cut}, which no source code needs", folder
     for closed in listing.closed:
         yield "package.not-a-file", "The folder cannot be read", folder / closed
     for unread, reason in listing.unread.items():
         yield "package.not-a-file", f"The file cannot be read: {reason}", folder / unread
-
-
-def _unfit(folder: Path, listing: Listing, items: list[Listed]) -> Iterator[Fault]:
-    """Yield links that lead out of the folder or nowhere, and what is not a file, a folder or a link."""
     leads = dict(link_faults(listing))
     for item in items:
         path = folder / item.path
