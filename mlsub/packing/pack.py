@@ -313,10 +313,8 @@ def waiver_of(found: Finding, waivers: Sequence[Waiver]) -> Waiver | None:
 
 def _names(path: str) -> tuple[str, ...]:
     """Return the names by which a waiver may mean a place: its entry and its system."""
-    parts = path.split("/")
-    if parts[0] == "systems" and len(parts) > 1:
-        return (parts[1].removesuffix(".json"),)
-    if parts[0] != "results" or len(parts) < 3:
-        return (parts[1],) if parts[0] == "results" and len(parts) == 2 else ()
-    depth = 4 if parts[2] in SCALING_FOLDERS else 3
-    return parts[1], "/".join(parts[1:depth])
+    top, *parts = path.split("/")
+    if top == "systems":
+        return tuple(name.removesuffix(".json") for name in parts[:1])
+    depth = 3 if parts[1:] and parts[1] in SCALING_FOLDERS else 2
+    return ("/".join(parts[:1]), "/".join(parts[:depth])) if top == "results" else ()
