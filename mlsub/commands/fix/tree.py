@@ -105,14 +105,14 @@ class Files:
         if place.target is Target.ORGANISATIONS:
             organisations = [folder for folder in _folders(place.path) if is_organisation(folder)]
         benchmarks = _benchmarks(place, organisations, deep=round_ is not None and round_.scaling_folders)
-        for organisation in organisations:
-            self.descriptions += _files(organisation / "systems", ".json")
         for folder in benchmarks:
             self.logs += [file for file in _files(folder, ".txt") if file.name.startswith("result_")]
             if round_ is not None:
                 self._benchmark(folder, round_)
-        for organisation in organisations if round_ is not None else ():
-            self._organisation(organisation)
+        for organisation in organisations:
+            self.descriptions += _files(organisation / "systems", ".json")
+            if round_ is not None:
+                self._organisation(organisation)
 
     def _move(self, path: Path, target: Path, rule: str) -> None:
         if path.is_symlink():
@@ -140,7 +140,7 @@ class Files:
         for system in _folders(results):
             if (name := system.name.strip()) != system.name and name in described - {system.name}:
                 self._move(system, system.with_name(name), DESCRIPTION)
-        self._descriptions(organisation / "systems", [folder.name for folder in _folders(results_of(organisation))])
+        self._descriptions(organisation / "systems", [folder.name for folder in _folders(results)])
 
     def _benchmark(self, folder: Path, round_: Round) -> None:
         """A benchmark's folder by another name; its logs that lie one folder too deep or have another name."""
