@@ -332,16 +332,14 @@ def check_opener(file: Path, form: Form, key: Key | None) -> None:
 
 
 def read_sealed(
-    file: Path, key: Key | None, put: Put, max_size: int | None = None, progress: Progress | None = None
+    file: Path, form: Form, key: Key | None, put: Put, max_size: int | None = None, progress: Progress | None = None
 ) -> tuple[Manifest, int]:
-    """Read a sealed file as :func:`~mlsub.packing.archive.read_archive` does.
+    """Read a sealed file of a form as :func:`~mlsub.packing.archive.read_archive` does, with a key of that form.
 
     Raises:
         MlsubError: it cannot be read, or the key does not fit.
         RefusedError: damaged, cut short, or holding what is never unpacked; members may have been put.
     """
-    form = form_of(file)
-    check_opener(file, form, key)
     try:
         with open_regular(file) as stream, SpooledTemporaryFile(_IN_MEMORY) as plain:
             if form is Form.ARCHIVE or key is None:

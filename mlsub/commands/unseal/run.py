@@ -88,7 +88,7 @@ def unseal(
         staging.chmod(0o700)
         inside = staging / "opened"
         inside.mkdir()
-        manifest, size = read_sealed(file, key, partial(put_member, inside), max_size, progress)
+        manifest, size = read_sealed(file, form, key, partial(put_member, inside), max_size, progress)
         (inside / MANIFEST).write_bytes(manifest.render())
         paths = sorted((*manifest.files, *manifest.links))
         settings = tuple(str(folder / path) for path in paths if _is_settings(inside / path))

@@ -69,7 +69,7 @@ def verify_sealed(
     try:
         with failing_as(f"{file} cannot be read"):
             notes = check_sha1(file) if form is Form.OPENSSL else ()
-            found, size = read_sealed(file, key, discard, max_size, progress)
+            found, size = read_sealed(file, form, key, discard, max_size, progress)
     except RefusedError as error:
         return Checked(compared=compared, findings=error.findings, notes=notes)
     compared += f" with its manifest: {len(found.files)} files, {size} bytes"
