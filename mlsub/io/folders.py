@@ -19,7 +19,7 @@ from pathlib import Path
 import msgspec
 
 from mlsub.io.errors import MlsubError, reason_of
-from mlsub.io.look import open_regular
+from mlsub.io.look import file_digest, open_regular
 from mlsub.io.show import first_few
 from mlsub.io.write import back_up, put_folder, staging_beside, sync_file
 
@@ -47,8 +47,7 @@ def digest(file: Path) -> str:
         return f"link:{hashlib.sha256(os.fsencode(file.readlink())).hexdigest()}"
     if not stat.S_ISREG(mode):
         return ""
-    with open_regular(file, follow=False) as stream:
-        return f"sha256:{hashlib.file_digest(stream, 'sha256').hexdigest()}"
+    return f"sha256:{file_digest(file, follow=False)}"
 
 
 def digest_of(content: bytes) -> str:

@@ -130,12 +130,21 @@ def _check_regular(found: os.stat_result) -> None:
         raise OSError(errno.EINVAL, "not a regular file")
 
 
-def content_digest(path: Where) -> bytes | None:
-    """Return the SHA-256 of a regular file's content; None where it is none, or cannot be read."""
+def file_digest(file: Where, kind: str = "sha256", *, follow: bool = True) -> str:
+    """Return the digest of a regular file's content in hexadecimal digits.
+
+    Raises:
+        OSError: it cannot be read.
+    """
     import hashlib
 
+    with open_regular(file, follow=follow) as stream:
+        return hashlib.file_digest(stream, kind).hexdigest()
+
+
+def content_digest(path: Where) -> bytes | None:
+    """Return the SHA-256 of a regular file's content; None where it is none, or cannot be read."""
     try:
-        with open_regular(path) as stream:
-            return hashlib.file_digest(stream, "sha256").digest()
+        return bytes.fromhex(file_digest(path))
     except OSError:
         return None

@@ -16,10 +16,10 @@ from typing import IO, Any
 import msgspec
 
 from mlsub.io.errors import MlsubError, failing_as, without_panics
-from mlsub.io.look import open_regular
+from mlsub.io.look import file_digest, open_regular
 from mlsub.packing import age
 from mlsub.packing.archive import Put, read_archive
-from mlsub.packing.tree import DamagedError, Manifest, RefusedError, file_digest
+from mlsub.packing.tree import DamagedError, Manifest, RefusedError
 from mlsub.present.terminal import Progress
 from mlsub.rules.catalogue import finding
 

@@ -12,7 +12,6 @@ tree is a :class:`tarfile.TarInfo`, whose name begins with the tree's own: a fil
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import stat
@@ -26,7 +25,7 @@ import msgspec
 
 from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError, failing_as, reason_of
-from mlsub.io.look import content_digest, names_in, open_regular
+from mlsub.io.look import content_digest, file_digest, names_in, open_regular
 from mlsub.io.show import folded
 from mlsub.io.write import is_part
 from mlsub.packing.names import MANIFEST, SAME_NAME, link_problems, name_problem
@@ -49,16 +48,6 @@ class RefusedError(Exception):
 
 class DamagedError(Exception):
     """The bytes are not as they were sealed."""
-
-
-def file_digest(file: Path, kind: str = "sha256", *, follow: bool = True) -> str:
-    """Return the digest of a file in hexadecimal digits.
-
-    Raises:
-        OSError: it cannot be read.
-    """
-    with open_regular(file, follow=follow) as stream:
-        return hashlib.file_digest(stream, kind).hexdigest()
 
 
 class Tree(msgspec.Struct, frozen=True):

@@ -22,12 +22,13 @@ from mlsub.findings import Finding, Severity, Verdict
 from mlsub.io import VERSION
 from mlsub.io.errors import MlsubError, failing_as, reason_of
 from mlsub.io.folders import back_up_foreign, digest_of, record
+from mlsub.io.look import file_digest
 from mlsub.io.show import first_few, plain
 from mlsub.io.write import check_output, put_file, staging_beside, sync_file, write_file
 from mlsub.packing.archive import write_archive
 from mlsub.packing.forms import Form, Key, check_key, encrypt
 from mlsub.packing.names import MANIFEST_SUFFIX, RECEIPT_SUFFIX, SHA1_SUFFIX, name_problem
-from mlsub.packing.tree import Tree, file_digest, real_folder, scan
+from mlsub.packing.tree import Tree, real_folder, scan
 from mlsub.present.document import Document, Facts, Findings, Text, document
 from mlsub.present.envelope import Answer
 from mlsub.present.terminal import Progress

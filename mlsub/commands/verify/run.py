@@ -8,12 +8,12 @@ from typing import ClassVar
 
 from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError, failing_as
-from mlsub.io.look import open_regular
+from mlsub.io.look import file_digest, open_regular
 from mlsub.io.show import plural
 from mlsub.packing.archive import discard
 from mlsub.packing.forms import Form, Key, check_opener, check_sha1, form_of, read_sealed
 from mlsub.packing.names import MANIFEST, RECEIPT_SUFFIX
-from mlsub.packing.tree import RefusedError, compare_tree, differences, file_digest, read_manifest
+from mlsub.packing.tree import RefusedError, compare_tree, differences, read_manifest
 from mlsub.present.document import Document, Findings, Span, Text, document
 from mlsub.present.envelope import Answer
 from mlsub.present.terminal import Progress
