@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
@@ -212,10 +213,9 @@ def _left_in(place: Place) -> Iterator[Unfilled]:
 
 
 def _day(text: str | None) -> date | None:
-    try:
-        return None if text is None else date.fromisoformat(text)
-    except ValueError:
-        return None
+    with suppress(ValueError):
+        return date.fromisoformat(text or "")
+    return None
 
 
 def _entries(report: Report) -> Iterator[tuple[str, EntryStatus]]:
@@ -279,13 +279,11 @@ def _sealed(package: Path) -> tuple[str | None, bool]:
     folder = Path(os.path.abspath(package))  # noqa: PTH100  (the name that people gave it)
     for file in (package.parent / f"{folder.name}{ending}" for ending in _SEALED):
         manifest = file.with_name(file.name + MANIFEST_SUFFIX)
-        try:
+        with suppress(MlsubError):
             if file.is_file() and manifest.is_file():
                 before = str(file)
                 if not compare_tree(package, read_manifest(manifest), manifest, sealed_from=True)[1]:
                     return before, True
-        except MlsubError:
-            continue
     return before, False
 
 
