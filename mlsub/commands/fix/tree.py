@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from io import BytesIO
 from itertools import chain, count
 from pathlib import Path
@@ -77,10 +78,9 @@ def _files(above: Path, ending: str) -> Iterator[Path]:
 
 
 def _children(above: Path) -> list[Path]:
-    try:
+    with suppress(OSError):
         return sorted(child for child in above.iterdir() if not child.name.startswith("."))
-    except OSError:
-        return []
+    return []
 
 
 class Files:
@@ -213,11 +213,9 @@ def _is_log(file: Path) -> bool:
 
 
 def _head(file: Path) -> bytes:
-    try:
-        with open_regular(file) as stream:
-            return stream.read(_HEAD)
-    except OSError:
-        return b""
+    with suppress(OSError), open_regular(file) as stream:
+        return stream.read(_HEAD)
+    return b""
 
 
 def shadow(root: Path, contents: Mapping[Path, Path], targets: Mapping[Path, Path], above: Path) -> Path:
