@@ -133,10 +133,8 @@ def _ending(packed: Packing, *, wanted: bool) -> Iterator[Words]:
 
 def _changes(packed: Packing) -> str:
     difference = packed.difference
-    parts = [f"{len(difference.new)} new"]
-    parts += [f"{len(difference.changed)} changed"] if difference.changed else []
-    parts += [f"{len(difference.same)} as before"] if difference.same else []
-    parts += [f"{len(difference.extra)} removed"] if difference.extra else []
+    counts = {"changed": difference.changed, "as before": difference.same, "removed": difference.extra}
+    parts = [f"{len(difference.new)} new", *(f"{len(files)} {word}" for word, files in counts.items() if files)]
     return f"{len(packed.files)} files ({', '.join(parts)})"
 
 
