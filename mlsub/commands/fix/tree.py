@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from io import BytesIO
 from itertools import chain, count
@@ -136,11 +136,17 @@ class Files:
         results = results_of(organisation)
         if results.name != "results":
             self._move(results, results.with_name("results"), RESULTS)
-        described = {file.name.removesuffix(".json") for file in _children(organisation / "systems")}
-        for system in _folders(results):
+        there, systems = _children(organisation / "systems"), _folders(results)
+        described = {file.name.removesuffix(".json") for file in there}
+        for system in systems:
             if (name := system.name.strip()) != system.name and name in described - {system.name}:
                 self._move(system, system.with_name(name), DESCRIPTION)
-        self._descriptions(organisation / "systems", [folder.name for folder in _folders(results)])
+        files = [child for child in there if child.suffix.lower() == ".json"]
+        wanted = {f"{system.name}.json" for system in systems}
+        for name in sorted(wanted - {file.name for file in files}):
+            close = [file for file in files if file.name.lower() == name.lower() and file.name not in wanted]
+            if len(close) == 1:
+                self._move(close[0], close[0].with_name(name), DESCRIPTION)
 
     def _benchmark(self, folder: Path, round_: Round) -> None:
         """A benchmark's folder by another name; its logs that lie one folder too deep or have another name."""
@@ -183,14 +189,6 @@ class Files:
         name = names.pop()
         if not names and name is not None and name in round_.benchmarks:
             self._move(folder, folder.with_name(name), BENCHMARK)
-
-    def _descriptions(self, folder: Path, systems: Iterable[str]) -> None:
-        files = [child for child in _children(folder) if child.suffix.lower() == ".json"]
-        wanted = {f"{system}.json" for system in systems}
-        for name in sorted(wanted - {file.name for file in files}):
-            close = [file for file in files if file.name.lower() == name.lower() and file.name not in wanted]
-            if len(close) == 1:
-                self._move(close[0], close[0].with_name(name), DESCRIPTION)
 
 
 def logged_benchmark(log: Path) -> str | None:
