@@ -118,13 +118,10 @@ def _plan(plan: model.Fixed, diffs: Mapping[str, bytes], *, written: bool) -> It
                 doc.Span(changed.path, "path"),
                 (doc.Items(tuple(map(_repair, own))), *_diff(diffs.get(changed.path, b""), changed)),
             )
-    failed = doc.Items(
-        tuple((doc.Span(change.path, "path"), f": {change.failed}") for change in plan.changes if change.failed)
-    )
-    yield doc.section("Failed", failed, meaning="bad") if failed.items else None
-    yield doc.section("Not repaired", doc.Findings(plan.not_repaired), meaning="note") if plan.not_repaired else None
-    for note in plan.notes:
-        yield doc.Text(f"Note: {note}")
+    failed = [(doc.Span(change.path, "path"), f": {change.failed}") for change in plan.changes if change.failed]
+    yield doc.section("Failed", doc.Items(tuple(failed)), meaning="bad")
+    yield doc.section("Not repaired", doc.Findings(plan.not_repaired), meaning="note")
+    yield from (doc.Text(f"Note: {note}") for note in plan.notes)
     yield doc.Text(_summary(plan, written=written))
 
 
