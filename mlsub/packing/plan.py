@@ -291,9 +291,7 @@ def compare(pieces: Sequence[Piece], out: Path) -> Difference:
     Raises:
         OSError: something in the folder cannot be read.
     """
-    if not out.is_dir():
-        return Difference(new=tuple(item.to for item in pieces))
-    there, planned = set(list_files(out)), {item.to: item for item in pieces}
+    there, planned = set(list_files(out) if out.is_dir() else ()), {item.to: item for item in pieces}
     same = {to for to, item in planned.items() if to in there and _equal(item, out / to)}
     changed = tuple(to for to in planned if to in there and to not in same)
     extra = tuple(sorted(there - planned.keys()))
