@@ -23,9 +23,9 @@ class Shift(msgspec.Struct, frozen=True, array_like=True):
 
     count: int
     line: int
-    stated: float
-    meant: float
-    last: float
+    stated: int | float
+    meant: int | float
+    last: int | float
 
 
 class EvaluationLengths(msgspec.Struct, frozen=True, array_like=True):
