@@ -16,7 +16,7 @@ from mlsub import io
 from mlsub.commands.db.query import check_ready, message_of
 from mlsub.commands.db.rows import Inserter, package_rows
 from mlsub.commands.db.schema import ABOUT, FORMAT, create_tables, stored
-from mlsub.io.errors import MlsubError
+from mlsub.io.errors import MlsubError, failing_as
 from mlsub.io.folders import back_up_foreign, check_free, digest, record, replace_folder
 from mlsub.io.look import open_regular
 from mlsub.io.write import check_output, put_file, staging_beside, sync_file
@@ -244,9 +244,8 @@ def _named(what: str, remedy: str = "") -> Iterator[None]:
     """Say what failed where the system or DuckDB only says why."""
     import duckdb
 
-    try:
-        yield
-    except OSError as error:
-        raise MlsubError(f"{what}: {error.strerror or error}{remedy}") from error
-    except duckdb.Error as error:
-        raise MlsubError(f"{what}: {message_of(error)}.{remedy}") from error
+    with failing_as(what, remedy):
+        try:
+            yield
+        except duckdb.Error as error:
+            raise MlsubError(f"{what}: {message_of(error)}.{remedy}") from error
