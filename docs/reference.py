@@ -247,6 +247,10 @@ def _rule_index() -> Document:
     )
 
 
+#: The fact whose names fill a page.
+_REQUIRED = "required in system descriptions"
+
+
 def _round_page(round_: Round) -> Document:
     """Benchmarks, whole packages, what changed, and what every log must hold."""
     rounds = list(all_rounds(round_.usage))
@@ -255,9 +259,12 @@ def _round_page(round_: Round) -> Document:
     beside = [(word, _named(other)) for word, some in (("before", before), ("next", after)) for other in some]
     needs = ((name(of), benchmark_line(round_, of)) for of in round_.benchmarks)
     rules = rules_for(round_.usage, round_.name, "closed", None, round_.overlay)
+    facts = package_facts(round_)
+    if required := facts[_REQUIRED].count(","):
+        facts[_REQUIRED] = f"{required + 1} fields, which mlsub rules list --format json names"
     return document(
         round_.title,
-        Facts((("official rules", Span(round_.checker, "code")), *beside, *package_facts(round_).items())),
+        Facts((("official rules", Span(round_.checker, "code")), *beside, *facts.items())),
         section("Benchmarks", _needs_table("benchmark", needs)),
         *(
             section(f"What changed since {old.name}", *diff_blocks(round_diff(old, round_), longest=_LONGEST))
