@@ -113,7 +113,6 @@ def merge(paths: Sequence[str], output: Path, request: Request, *, even_rejected
     given = _waivers(sources)
     if plan.findings or not request.write:
         return plan
-
     place = output.absolute()
     report, written = write_package(
         pieces,

@@ -56,6 +56,7 @@ def record_chart(site: Site, benchmark: Results, shown: Results = _NONE) -> Char
 def _record_steps(site: Site, chain: Results, closed: Results) -> Iterator[dict[str, Any]]:
     """Yield the record over rounds that may be compared as lines, without rounds of which it is not known."""
     bests = closed.beside(chain[0]).best(lambda one: one.round_key)
+    # Beside the best of a round the record that stands then, in a list: none where nobody knows it.
     records = [(best, [one for one in chain if one.age <= best.age][-1:]) for best in bests]
     for partial, some in groupby(records, lambda pair: [one.partial for one in (pair[0], *pair[1])]):
         if partial == [False, False]:

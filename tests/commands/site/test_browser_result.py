@@ -193,13 +193,16 @@ def test_a_round_of_many_shows_the_fastest_of_each_size_and_family_at_first(brow
     with Opened(browser, tmp_path / "site", ROUND) as opened:
         dots = opened.page.locator("figure[data-kind=round] [data-mark=dot] > *")
         title = opened.page.locator("figure[data-kind=round] figcaption")
+        numbers = opened.page.locator("[data-mark='x-axis tick label']")
         assert dots.count() == 5, "three of 8 NVIDIA, the slow AMD of as many, and the larger one"
         assert title.inner_text() == "ResNet-50, Closed division: the fastest of each size, 5 of 27 results"
         assert "rack26" in labels(opened)
         assert "rack27" in labels(opened)
         assert "rack21" not in labels(opened)
+        assert opened.page.locator("figure[data-kind=round]").bounding_box()["height"] < 700
         opened.page.get_by_role("button", name="Show all 27").click()
         assert (dots.count(), "rack25" in labels(opened)) == (27, True)
+        assert numbers.count() == 2, "numbers above and below"
         assert title.inner_text() == "ResNet-50, Closed division"
         opened.page.reload()
         assert dots.count() == 27, "the address has the choice"
