@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from mlsub.commands.review.run import Sides, read, sides_of
 from mlsub.submission.result import Result
-from mlsub.workspace import Checked, Settings
+from mlsub.workspace import Checked, Context
 
 
-def gather(paths: Sequence[str], settings: Settings, beside: Sequence[str] = ()) -> tuple[list[Result], list[Result]]:
+def gather(paths: Sequence[str], context: Context, beside: Sequence[str] = ()) -> tuple[list[Result], list[Result]]:
     """The entries below some paths, and those below some others, their logs read."""
-    sides = sides_of(paths, settings, beside)
-    found, others = read(sides, settings)
+    sides = sides_of(paths, context.request, beside)
+    found, others = read(sides, context)
     return _results(found, sides), _results(others, sides)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -13,34 +13,47 @@ from mlsub.commands.settings import SOURCES, apply_waivers, on_command_line, pat
 from mlsub.io.errors import MlsubError
 
 if TYPE_CHECKING:
-    from mlsub.convergence.reference import Which
     from mlsub.io.problems import FileProblemsError
     from mlsub.present.terminal import Progress, ProgressBar
     from mlsub.submission.report import Report
     from mlsub.workspace.cache import Cache
-    from mlsub.workspace.places import Settings
+    from mlsub.workspace.places import Context, Request
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-#: The options of the cache, which is opened by what the context has of them.
-_OF_CACHE = ("cache", "cache_dir", "cache_size")
+#: What the options of :func:`asks` are called; a command gets their values as one request.
+_ASKED = frozenset(
+    (
+        *("paths", "round", "usage", "rules", "rcp", "points", "train_samples"),
+        *("jobs", "executor", "cache", "cache_dir", "cache_size"),
+    )
+)
 
 
-def ready(asked: Settings, progress: Progress | None = None) -> Settings:
-    """What a command is asked for, with its files checked and the cache open, for :mod:`mlsub.workspace`.
+def ready(asked: Request, progress: Progress | None = None) -> Context:
+    """What this process has to answer a request, with its files checked and the cache open.
 
     Raises:
         MlsubError: a file of rules or of reference points cannot be used.
     """
     if found := [finding for report in _broken_points(asked) for finding in report.findings]:
         raise MlsubError(*(f"{finding.path}: {finding.message}" for finding in found))
-    return _ready(asked, progress, check_own_rules(asked.overlay))
+    return _context(asked, progress, check_own_rules(asked.overlay))
 
 
-def _ready(asked: Settings, progress: Progress | None, overlay: str | None) -> Settings:
+def _context(asked: Request, progress: Progress | None, overlay: str | None) -> Context:
+    """The context; of --jobs and --executor, where both are set, the one that was set closer to the command counts."""
     from msgspec.structs import replace
 
-    return replace(asked, progress=progress, overlay=overlay, cache=open_user_cache())
+    from mlsub.workspace.places import Context
+
+    ctx = click.get_current_context()
+    jobs, executor = ctx.params.get("jobs"), ctx.params.get("executor")
+    if jobs is not None and executor is not None:
+        near = [SOURCES.index(ctx.get_parameter_source(name)) for name in ("jobs", "executor")]
+        jobs, executor = (None if near[0] > near[1] else jobs), (None if near[0] < near[1] else executor)
+    request = replace(asked, overlay=overlay)
+    return Context(request, cache=open_user_cache(), jobs=jobs, executor=executor, progress=progress)
 
 
 def open_user_cache() -> Cache | None:
@@ -62,7 +75,7 @@ def open_user_cache() -> Cache | None:
     return cache
 
 
-def check(asked: Settings) -> list[Report]:
+def check(asked: Request) -> list[Report]:
     """Check the paths, as :func:`checking` does; waivers and ignores by path of the settings are applied."""
     with checking(asked) as (_, reports):
         found = list(reports)
@@ -70,7 +83,7 @@ def check(asked: Settings) -> list[Report]:
 
 
 @contextmanager
-def checking(asked: Settings) -> Iterator[tuple[int, Iterator[Report]]]:
+def checking(asked: Request) -> Iterator[tuple[int, Iterator[Report]]]:
     """Check the paths, with progress on a terminal.
 
     Yields:
@@ -89,12 +102,12 @@ def checking(asked: Settings) -> Iterator[tuple[int, Iterator[Report]]]:
         yield len(problems), iter(problems)
         return
     with progress_bar() as bar:
-        count, reports = check_each(asked.paths, _ready(asked, bar, overlay))
+        count, reports = check_each(asked.paths, _context(asked, bar, overlay))
         with closing(reports):
             yield count, reports if bar is None else _behind(bar, reports)
 
 
-def _broken_points(asked: Settings) -> list[Report]:
+def _broken_points(asked: Request) -> list[Report]:
     """A report that says why the file of reference points cannot be used; nothing where it can."""
     if asked.convergence.reference is None:
         return []
@@ -138,9 +151,9 @@ def asks(
     required: bool = True,
     reads: bool = True,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """PATH..., --round and --usage, and what else is asked for; the function gets them as ``asked``.
+    """PATH..., --round and --usage, and what else is asked for; the function gets them as ``asked``, a ``Request``.
 
-    They become settings to work with by :func:`ready`.
+    :func:`ready` makes the context of it, with the jobs, the executor and the cache.
 
     Args:
         paths: what the argument is called; None for a command that declares its own.
@@ -160,14 +173,12 @@ def asks(
         *(_CONVERGENCE_OPTIONS if convergence else ()),
         *_cache_options(reads=reads),
     ]
-    # --rules of another command than these is something else.
-    names = ("paths", "round", "usage", "jobs", "executor", "rcp", "points", "train_samples", *(("rules",) * rules))
 
     def decorate(function: Callable[..., None]) -> Callable[..., None]:
         @wraps(function)
-        def called(**words: Any) -> None:
-            asked = _settings(**{name: words.pop(name) for name in names if name in words})
-            function(asked=asked, **{name: words[name] for name in words if name not in _OF_CACHE})
+        def called(**values: Any) -> None:
+            others = {name: value for name, value in values.items() if name not in _ASKED}
+            function(asked=_request(values), **others)
 
         return _with_options(called, options)
 
@@ -181,27 +192,18 @@ def _with_options(function: Callable[..., None], options: Sequence[Callable[[F],
     return function
 
 
-def _settings(
-    paths: tuple[str, ...] = (),
-    round: str | None = None,
-    usage: str | None = None,
-    jobs: int | None = None,
-    executor: str | None = None,
-    rules: str | None = None,
-    rcp: str | None = None,
-    points: Which = "published",
-    train_samples: bool | None = None,
-) -> Settings:
-    """What is asked for; of jobs and executor, where both are set, the one that was set closer to the command."""
+def _request(values: Mapping[str, Any]) -> Request:
+    """What is asked for with the values of options."""
     from mlsub.convergence.entry import Options
-    from mlsub.workspace.places import Settings
+    from mlsub.workspace.places import Request
 
-    if jobs is not None and executor is not None:
-        ctx = click.get_current_context()
-        near = [SOURCES.index(ctx.get_parameter_source(name)) for name in ("jobs", "executor")]
-        jobs, executor = (None if near[0] > near[1] else jobs), (None if near[0] < near[1] else executor)
-    options = Options(rcp, train_samples, points)
-    return Settings(round, usage, jobs, overlay=rules, convergence=options, executor=executor, paths=paths)
+    return Request(
+        round=values.get("round"),
+        usage=values.get("usage"),
+        overlay=values.get("rules"),
+        convergence=Options(values.get("rcp"), values.get("train_samples"), values.get("points", "published")),
+        paths=values.get("paths", ()),
+    )
 
 
 def require_paths(paths: Sequence[str]) -> None:

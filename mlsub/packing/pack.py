@@ -31,17 +31,17 @@ from mlsub.submission.listing import Item, ItemKind, Listing
 from mlsub.submission.model import DECIDING
 from mlsub.submission.report import EntryResult, Report
 from mlsub.submission.templates import begins_as_template, may_be_template
-from mlsub.workspace import Settings, check_paths
+from mlsub.workspace import AS_FOUND, Context, check_paths
 from mlsub.workspace.package import check_place, write_package
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True):
+class PackOptions(msgspec.Struct, frozen=True, kw_only=True):
     """What to do.
 
     ``today`` decides which waivers have expired; ``waivers`` are those beyond the manifest's; ``force`` lets files of
     OUT go that pack wrote and the manifest no longer names. ``templates`` are for files that the sources lack;
     ``strict`` refuses for review warnings, too, ``even_with_errors`` writes whatever review errors there are.
-    ``partly`` checks what there is of an unsound plan, which is never written. ``settings`` say how logs are read.
+    ``partly`` checks what there is of an unsound plan, which is never written. ``context`` says how logs are read.
     """
 
     today: date = msgspec.field(default_factory=lambda: datetime.now(UTC).date())
@@ -52,7 +52,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     even_with_errors: bool = False
     partly: bool = False
     waivers: tuple[Waiver, ...] = ()
-    settings: Settings = Settings()
+    context: Context = AS_FOUND
 
 
 class File(msgspec.Struct, frozen=True):
@@ -114,39 +114,39 @@ class Packing(Answer, frozen=True, kw_only=True):
     report: Report | None
 
 
-def pack(manifest: Manifest, out: Path, request: Request) -> tuple[Plan, Packing]:
+def pack(manifest: Manifest, out: Path, options: PackOptions) -> tuple[Plan, Packing]:
     """Plan and check a submission, and write it where that is asked for and nothing is in the way.
 
     Args:
         manifest: the submission.
         out: the organisation's folder; it is the old tree or the new one, whole, whatever happens.
-        request: what to do.
+        options: what to do.
 
     Raises:
         MlsubError: ``out`` is not a folder for a submission, or cannot be written.
     """
-    settings = msgspec.structs.replace(request.settings, round=manifest.round.name, usage=manifest.round.usage)
+    context = options.context.in_round(manifest.round)
     with TemporaryDirectory(prefix="mlsub-") as folder:
-        plan, pieces, packed = _plan(manifest, out, request, settings, Path(folder))
-        if not plan.sound and not (request.partly and any(chosen.runs for chosen in plan.runs)):
+        plan, pieces, packed = _plan(manifest, out, options, context, Path(folder))
+        if not plan.sound and not (options.partly and any(chosen.runs for chosen in plan.runs)):
             return plan, packed
-        if request.write and not packed.refused and not packed.difference.none:
+        if options.write and not packed.refused and not packed.difference.none:
             report, written = write_package(
                 pieces,
                 manifest.organisation,
                 out,
-                settings,
-                wanted=lambda report: not _judge(packed, report, manifest, request).blocking,
+                context,
+                wanted=lambda report: not _judge(packed, report, manifest, options).blocking,
             )
-            return plan, msgspec.structs.replace(_judge(packed, report, manifest, request), written=written)
-        report = _check_links(manifest, settings, pieces)
-    if request.write and plan.sound and packed.difference.none:
+            return plan, msgspec.structs.replace(_judge(packed, report, manifest, options), written=written)
+        report = _check_links(manifest, context, pieces)
+    if options.write and plan.sound and packed.difference.none:
         adopt(out, [item.to for item in pieces])
-    return plan, _judge(packed, report, manifest, request)
+    return plan, _judge(packed, report, manifest, options)
 
 
 def _plan(
-    manifest: Manifest, out: Path, request: Request, settings: Settings, folder: Path
+    manifest: Manifest, out: Path, options: PackOptions, context: Context, folder: Path
 ) -> tuple[Plan, Sequence[Piece], Packing]:
     """Return the plan, its files as they come into the package, and what is known before the check.
 
@@ -154,21 +154,21 @@ def _plan(
     """
     check_place(out)
     with reading(out):
-        missing = missing_files(manifest) if request.templates else {}
-        for file in missing if request.write else ():
+        missing = missing_files(manifest) if options.templates else {}
+        for file in missing if options.write else ():
             if lies_in(file.parent, out):
                 raise MlsubError(f"{file.parent} lies in {out}, which is replaced as a whole. Name another as setup.")
-        for file, template in missing.items() if request.write else ():
+        for file, template in missing.items() if options.write else ():
             with failing_as(f"{file.parent} cannot be made", ". Name another folder as setup."):
                 make_folder(file.parent)
             write_file(file, template.content.encode(), force=False, executable=template.executable)
-        plan = make_plan(manifest, request.settings)
-        wanted = manifest.prepare if plan.sound or request.partly else Preparation()
-        pieces, done = prepare(plan.items, wanted, folder, partial(_check_links, manifest, settings))
+        plan = make_plan(manifest, options.context)
+        wanted = manifest.prepare if plan.sound or options.partly else Preparation()
+        pieces, done = prepare(plan.items, wanted, folder, partial(_check_links, manifest, context))
         difference = compare(pieces, out) if plan.sound else Difference()
         unasked = unasked_words(difference, wanted, pieces, out)
     sources = {item.to: str(item.source) for item in plan.items if item.source is not None}
-    findings = (*plan.findings, *obstacles(plan, out, difference, force=request.force))
+    findings = (*plan.findings, *obstacles(plan, out, difference, force=options.force))
     if unasked:
         findings = (*findings, manifest.finding("package.unasked", expected=to_ask(unasked)))
     packed = Packing(
@@ -195,12 +195,12 @@ def _plan(
     return plan, pieces, packed
 
 
-def _check_links(manifest: Manifest, settings: Settings, pieces: Sequence[Piece]) -> Report:
+def _check_links(manifest: Manifest, context: Context, pieces: Sequence[Piece]) -> Report:
     """Check the package as it would be, without copying it."""
     with TemporaryDirectory(prefix="mlsub-") as folder:
         tree = Path(folder) / manifest.organisation
         assemble(pieces, tree, linked=True)
-        report = check_paths([tree], settings)[0]
+        report = check_paths([tree], context)[0]
     # The links are of this check alone; what the layout will be follows from the plan.
     kept = [found for found in report.findings if not found.rule.startswith("layout.")]
     return msgspec.structs.replace(report, findings=(*kept, *_audit_planned(manifest, pieces)))
@@ -226,10 +226,10 @@ def _item(piece: Piece) -> Item:
     return Item(piece.to, size=size, executable=piece.executable)
 
 
-def _judge(packed: Packing, report: Report, manifest: Manifest, request: Request) -> Packing:
+def _judge(packed: Packing, report: Report, manifest: Manifest, options: PackOptions) -> Packing:
     """Return the package with the report of its check, and what that and the waivers say of writing it."""
-    given = GivenWaivers(str(manifest.file), (*manifest.waivers, *request.waivers))
-    judged = judge(report, [given], request, packed.findings)
+    given = GivenWaivers(str(manifest.file), (*manifest.waivers, *options.waivers))
+    judged = judge(report, [given], options, packed.findings)
     return msgspec.structs.replace(
         packed,
         findings=(*packed.findings, *judged.notes),
@@ -257,17 +257,17 @@ class Judgement(msgspec.Struct, frozen=True):
 
 
 def judge(
-    report: Report, given: Sequence[GivenWaivers], request: Request, planned: Iterable[Finding] = ()
+    report: Report, given: Sequence[GivenWaivers], options: PackOptions, planned: Iterable[Finding] = ()
 ) -> Judgement:
     """Return whether a package with this report may be written; ``planned`` are the findings beside the report's."""
-    stopping = deciding(report) if request.even_with_errors else [*deciding(report), *report.review_errors()]
-    if request.strict:
+    stopping = deciding(report) if options.even_with_errors else [*deciding(report), *report.review_errors()]
+    if options.strict:
         stopping += [found for found in planned if found.severity is not Severity.ERROR]
         stopping += [found for found in report.findings if found.counts(Severity.WARNING)]
     covering: dict[Finding, Waiver | None] = dict.fromkeys(stopping)
     notes = []
     for one in given:
-        valid = [each for each in one.waivers if each.expires == "never" or each.expires >= request.today.isoformat()]
+        valid = [each for each in one.waivers if each.expires == "never" or each.expires >= options.today.isoformat()]
         about = [found for found in stopping if one.paths is None or found.path == "." or found.path in one.paths]
         covered = {found: waiver for found in about if (waiver := waiver_of(found, valid)) is not None}
         covering |= covered

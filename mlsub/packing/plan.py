@@ -30,7 +30,7 @@ from mlsub.submission.listing import ItemKind, Listing, list_tree, parents, stra
 from mlsub.submission.templates import Template, begins_as_template, may_be_template, templates
 from mlsub.systems.description import read_description
 from mlsub.systems.fields import is_placeholder
-from mlsub.workspace import AS_FOUND, Settings
+from mlsub.workspace import AS_FOUND, Context
 
 #: Why a template stays out.
 UNFILLED = "a template: fill it in, and remove every line that asks for it"
@@ -55,14 +55,14 @@ class Plan(msgspec.Struct, frozen=True):
         return not any(found.severity is Severity.ERROR for found in self.findings)
 
 
-def make_plan(manifest: Manifest, settings: Settings = AS_FOUND) -> Plan:
+def make_plan(manifest: Manifest, context: Context = AS_FOUND) -> Plan:
     """Plan a submission.
 
     Args:
         manifest: what it says; the files it names are looked at here.
-        settings: how logs are read, where a median window asks for all of them.
+        context: how logs are read, where a median window asks for all of them.
     """
-    chosen = [choose_runs(manifest, entry, settings) for entry in manifest.entries]
+    chosen = [choose_runs(manifest, entry, context) for entry in manifest.entries]
     runs = tuple(each for each, _ in chosen)
     parts = [*(part for _, aside in chosen for part in aside), *_parts(manifest, runs)]
     left_out = [part for part in parts if isinstance(part, LeftOut)]

@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError
@@ -20,7 +21,7 @@ from mlsub.log.reader import GZIP
 from mlsub.packing.manifest import Entry, Manifest
 from mlsub.rounds import Round
 from mlsub.rules.load import Benchmark, benchmark
-from mlsub.workspace.places import AS_FOUND, Settings
+from mlsub.workspace.places import AS_FOUND, Context
 from mlsub.workspace.runs import find_runs, one_benchmark, read_runs
 
 _WILD = frozenset("*?[")
@@ -49,13 +50,13 @@ class EntryRuns(msgspec.Struct, frozen=True):
 Aside = LeftOut | Finding
 
 
-def choose_runs(manifest: Manifest, entry: Entry, settings: Settings = AS_FOUND) -> tuple[EntryRuns, list[Aside]]:
+def choose_runs(manifest: Manifest, entry: Entry, context: Context = AS_FOUND) -> tuple[EntryRuns, list[Aside]]:
     """Return the runs of an entry, what of its sources stays out, and what is wrong.
 
     Args:
         manifest: gives the round.
         entry: names logs, folders and patterns.
-        settings: how logs are read, where a median window asks for all of them.
+        context: how logs are read, where a median window asks for all of them.
     """
     found: dict[str, Path] = {}
     again: list[Path] = []
@@ -78,7 +79,7 @@ def choose_runs(manifest: Manifest, entry: Entry, settings: Settings = AS_FOUND)
     how = "as listed" if listed and all(listed) else "by the start of the runs"
     aside: list[Aside] = []
     if entry.choose == "median-window" and not findings:
-        how, chosen, aside = _median_window(chosen, manifest, entry, settings)
+        how, chosen, aside = _median_window(chosen, manifest, entry, context)
     return EntryRuns(entry.name, how, tuple(map(str, chosen))), [*aside, *beside, *findings]
 
 
@@ -154,13 +155,13 @@ def is_gzip(file: Path) -> bool:
 
 
 def _median_window(
-    runs: list[Path], manifest: Manifest, entry: Entry, settings: Settings
+    runs: list[Path], manifest: Manifest, entry: Entry, context: Context
 ) -> tuple[str, list[Path], list[Aside]]:
     """Of M > N runs return how the N were chosen that the rules let one submit, these, and why not the others."""
     round_ = manifest.round
     needs = benchmark(round_.usage, round_.name, entry.benchmark, round_.overlay)
     try:
-        by_path, selection = _select(runs, needs, round_, settings)
+        by_path, selection = _select(runs, needs, round_, context)
     except (MlsubError, OSError) as error:
         problems = error.lines if isinstance(error, MlsubError) else (str(error),)
         found = [manifest.finding("package.no-window", f"{entry.name}: {text}", entry) for text in problems]
@@ -180,14 +181,15 @@ def _median_window(
 
 
 def _select(
-    runs: Sequence[Path], needs: Benchmark, round_: Round, settings: Settings
+    runs: Sequence[Path], needs: Benchmark, round_: Round, context: Context
 ) -> tuple[dict[str, Path], Selection]:
     """Return the window, and the runs by their paths in it.
 
     Raises:
         MlsubError: there is none; each line says why.
     """
-    logs = read_runs(runs, round_, msgspec.structs.replace(settings, overlay=None, trace=False))
+    # The manifest says by which rules.
+    logs = read_runs(runs, round_, replace(context, request=replace(context.request, overlay=None, trace=False)))
     one_benchmark(logs, round_)
     if problems := [*no_experiment(logs), *no_window(len(logs), needs.runs, needs.forgiven)]:
         raise MlsubError(*problems)

@@ -9,13 +9,15 @@ from mlsub.workspace.check import (
     check_with_logs,
     not_checked,
 )
-from mlsub.workspace.places import AS_FOUND, Settings, find_places, in_one_line, known_round
+from mlsub.workspace.places import ANY, AS_FOUND, Context, Request, find_places, in_one_line, known_round
 from mlsub.workspace.schedule import Checked
 
 __all__ = [
+    "ANY",
     "AS_FOUND",
     "Checked",
-    "Settings",
+    "Context",
+    "Request",
     "check_apart",
     "check_each",
     "check_path",

@@ -18,7 +18,7 @@ from mlsub.rules.catalogue import finding, reviewed
 from mlsub.submission.find import Place, Target, packages
 from mlsub.submission.report import Report
 from mlsub.workspace.logs import Job, logs_job, package_job
-from mlsub.workspace.places import AS_FOUND, Settings, find_places
+from mlsub.workspace.places import ANY, Context, Request, find_places
 from mlsub.workspace.schedule import Checked, run
 
 
@@ -26,44 +26,42 @@ def check_path(
     path: str | os.PathLike[str], round: str | None = None, usage: str | None = None, jobs: int | None = None
 ) -> Report:
     """Check one path; see :func:`mlsub.check`."""
-    return check_paths([path], Settings(round, usage, jobs))[0]
+    return check_paths([path], Context(Request(round, usage), jobs=jobs))[0]
 
 
-def check_paths(paths: Sequence[str | os.PathLike[str]], settings: Settings) -> list[Report]:
+def check_paths(paths: Sequence[str | os.PathLike[str]], context: Context) -> list[Report]:
     """Check paths: one report for all paths of a round, in the order in which the rounds first appear."""
-    _, reports = check_each(paths, settings)
+    _, reports = check_each(paths, context)
     return list(reports)
 
 
-def check_each(
-    paths: Sequence[str | os.PathLike[str]], settings: Settings
-) -> tuple[int, Generator[Report, None, None]]:
+def check_each(paths: Sequence[str | os.PathLike[str]], context: Context) -> tuple[int, Generator[Report, None, None]]:
     """The same one after the other: how many reports there are, and each as soon as it and those before are ready."""
-    count, found = _check(paths, settings, keep=False)
+    count, found = _check(paths, context, keep=False)
     return count, (checked.report for checked in found)
 
 
-def check_with_logs(paths: Sequence[str | os.PathLike[str]], settings: Settings) -> list[Checked]:
+def check_with_logs(paths: Sequence[str | os.PathLike[str]], context: Context) -> list[Checked]:
     """The same with what was read of the logs."""
-    _, found = _check(paths, settings, keep=True)
+    _, found = _check(paths, context, keep=True)
     return list(found)
 
 
-def check_apart(places: Sequence[Place], settings: Settings) -> Iterator[Checked]:
+def check_apart(places: Sequence[Place], context: Context) -> Iterator[Checked]:
     """A report on each place by itself, with what was read of its logs, in their order."""
-    return _checked([[place] for place in places], settings, keep=True)
+    return _checked([[place] for place in places], context, keep=True)
 
 
-def check_places(places: Sequence[Place], settings: Settings) -> list[Checked]:
+def check_places(places: Sequence[Place], context: Context) -> list[Checked]:
     """A report on all places of each round, with what was read of the logs."""
-    return list(_checked(_by_round(places), settings, keep=True))
+    return list(_checked(_by_round(places), context, keep=True))
 
 
-def _check(paths: Sequence[str | os.PathLike[str]], settings: Settings, *, keep: bool) -> tuple[int, Iterator[Checked]]:
-    places, failed = find_places(paths, settings)
+def _check(paths: Sequence[str | os.PathLike[str]], context: Context, *, keep: bool) -> tuple[int, Iterator[Checked]]:
+    places, failed = find_places(paths, context.request)
     rounds = _by_round(places)
-    unchecked = (_unchecked(str(one.root), one.problem, settings) for one in failed if one.problem)
-    return len(rounds) + len(failed), chain(_checked(rounds, settings, keep=keep), unchecked)
+    unchecked = (_unchecked(str(one.root), one.problem, context.request) for one in failed if one.problem)
+    return len(rounds) + len(failed), chain(_checked(rounds, context, keep=keep), unchecked)
 
 
 def _by_round(places: Sequence[Place]) -> list[list[Place]]:
@@ -73,14 +71,14 @@ def _by_round(places: Sequence[Place]) -> list[list[Place]]:
     return [*found.values()]
 
 
-def _checked(rounds: Sequence[Sequence[Place]], settings: Settings, *, keep: bool) -> Iterator[Checked]:
+def _checked(rounds: Sequence[Sequence[Place]], context: Context, *, keep: bool) -> Iterator[Checked]:
     """The answer on the places of each round in their order, as soon as it is ready.
 
     Of each the largest packages are read first. A tree that goes away or shuts while it is read is an answer too.
     """
-    jobs = [_jobs(places, settings, keep=keep) for places in rounds]
+    jobs = [_jobs(places, context.request, keep=keep) for places in rounds]
     ordered = [sorted(found, key=lambda job: -job.tree.size) if isinstance(found, list) else [] for found in jobs]
-    with closing(run([job for found in ordered for job in found], settings)) as answers:
+    with closing(run([job for found in ordered for job in found], context)) as answers:
         for places, found, largest_first in zip(rounds, jobs, ordered, strict=True):
             by_job = {id(job): next(answers) for job in largest_first}
             judged = [found] if isinstance(found, OSError) else [by_job[id(job)] for job in found]
@@ -88,14 +86,14 @@ def _checked(rounds: Sequence[Sequence[Place]], settings: Settings, *, keep: boo
             if failed is not None:
                 reason = f"Reading failed: {failed.strerror or failed}"
                 problem = finding("tree.unreadable", ".", reason, actual=failed.filename)
-                yield _unchecked(str(_common_root(places)), problem, settings)
+                yield _unchecked(str(_common_root(places)), problem, context.request)
             else:
-                yield _together(places, [one for one in judged if isinstance(one, Checked)], settings)
+                yield _together(places, [one for one in judged if isinstance(one, Checked)], context.request)
 
 
-def _jobs(places: Sequence[Place], settings: Settings, *, keep: bool) -> list[Job] | OSError:
+def _jobs(places: Sequence[Place], request: Request, *, keep: bool) -> list[Job] | OSError:
     """What there is to read in the places of one round, single logs last."""
-    about = _common_root(places), _round_of(places, settings), settings
+    about = _common_root(places), _round_of(places, request), request
     singles = _singles(places)
     try:
         inside = [one for place in places if place.target is not Target.LOG for one in packages(place)]
@@ -105,9 +103,9 @@ def _jobs(places: Sequence[Place], settings: Settings, *, keep: bool) -> list[Jo
     return [*jobs, logs_job(singles, *about)] if singles else jobs
 
 
-def _together(places: Sequence[Place], judged: Sequence[Checked], settings: Settings) -> Checked:
+def _together(places: Sequence[Place], judged: Sequence[Checked], request: Request) -> Checked:
     """The report on all places of one round, from the answers on its jobs."""
-    round_, root = _round_of(places, settings), _common_root(places)
+    round_, root = _round_of(places, request), _common_root(places)
     parts = [part for one in judged for part in one.reports]
     logs = {log.path: log for one in judged for log in one.logs}
     if _singles(places):
@@ -135,30 +133,30 @@ def _together(places: Sequence[Place], judged: Sequence[Checked], settings: Sett
         findings=tuple(dict.fromkeys(findings)),
         judged_by="package-checker" if round_.package_checker else "log-checker",
         round_from=places[0].round_from,
-        rcp_file=settings.convergence.reference if any(e.rcp.reference_points == "own" for e in entries) else None,
-        rules_file=from_here(settings.overlay) if settings.overlay else None,
+        rcp_file=request.convergence.reference if any(e.rcp.reference_points == "own" for e in entries) else None,
+        rules_file=from_here(request.overlay) if request.overlay else None,
     )
     code = {name: files for one in judged for name, files in one.code.items()}
-    return Checked((report,), logs=tuple(logs.values()), overlay=settings.overlay, code=code)
+    return Checked((report,), logs=tuple(logs.values()), overlay=request.overlay, code=code)
 
 
-def _round_of(places: Sequence[Place], settings: Settings) -> Round:
-    return get_round(places[0].usage, places[0].round, settings.overlay)
+def _round_of(places: Sequence[Place], request: Request) -> Round:
+    return get_round(places[0].usage, places[0].round, request.overlay)
 
 
 def _singles(places: Sequence[Place]) -> tuple[Path, ...]:
     return tuple(place.path for place in places if place.target is Target.LOG)
 
 
-def _unchecked(root: str, problem: Finding, settings: Settings) -> Checked:
-    return Checked((not_checked(root, [problem], settings),))
+def _unchecked(root: str, problem: Finding, request: Request) -> Checked:
+    return Checked((not_checked(root, [problem], request),))
 
 
-def not_checked(root: str, findings: Sequence[Finding], settings: Settings = AS_FOUND) -> Report:
+def not_checked(root: str, findings: Sequence[Finding], request: Request = ANY) -> Report:
     """A report that says why nothing could be checked."""
-    asked = normalise_round(settings.round) if settings.round else None
+    asked = normalise_round(request.round) if request.round else None
     return Report(
-        usage=settings.usage,
+        usage=request.usage,
         round=asked,
         root=root,
         official=Verdict.NOT_CHECKED,

@@ -7,83 +7,111 @@ import re
 import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor, Future
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from msgspec.structs import replace
 
 from mlsub.io import VERSION
 from mlsub.io.errors import MlsubError, needs_extra, reason_of
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
-    from mlsub.workspace.places import Settings
+    from mlsub.workspace.places import Context
 
 #: Below so many bytes of logs, starting processes, each of which loads the rules, costs more than it saves.
 PAYS_FROM = 16 << 20
 _DASK = re.compile(r"dask(\+tls)?://([\w.-]{1,253}|\[[0-9a-fA-F:.]{2,45}\]):([0-9]{1,5})", re.ASCII)
 #: How long to wait for a scheduler, and for a first worker, in seconds.
 SCHEDULER_S, WORKER_S = 5.0, 60.0
-
-
 #: Tasks that are begun at a time, for each process: what is done and not yet asked for is memory.
 AHEAD = 4
 T = TypeVar("T")
 
 
+class LazyFuture(Future[T]):
+    """A future whose work is done in this process when its result is first asked for."""
+
+    def __init__(self, work: Callable[[], T]) -> None:
+        super().__init__()
+        self._work = work
+
+    def result(self, timeout: float | None = None) -> T:
+        """The result of the work, or what it raised."""
+        if not self.done():
+            try:
+                self.set_result(self._work())
+            except Exception as error:
+                self.set_exception(error)
+        return super().result(timeout)
+
+
+class InlineExecutor(Executor):
+    """This process, which works on a task when somebody asks for its result."""
+
+    def submit(self, work: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
+        """Return the future of a task that is not begun."""
+        return LazyFuture(partial(work, *args, **kwargs))
+
+
 class Pool(NamedTuple):
-    """An executor, and how many tasks it runs at a time."""
+    """An executor, and how many tasks it runs at a time: none beside this process where ``processes`` is 0."""
 
     executor: Executor
     processes: int
 
+    @property
+    def ahead(self) -> int:
+        """How many tasks are begun before the first answer is asked for."""
+        return AHEAD * self.processes or 1
+
 
 @contextmanager
-def open_pool(cluster: str | None, jobs: int | None, size: int) -> Iterator[Pool | None]:
-    """The executor that is asked for, which ends with this; None for this process.
+def open_pool(context: Context, size: int) -> Iterator[Pool]:
+    """The executor of a context, which ends with this.
 
     Args:
-        cluster: ``dask://HOST:PORT``; None for processes of this machine.
-        jobs: how many of these; None for one a core where they pay.
-        size: bytes of the logs to be read.
+        context: names a cluster, or says how many processes of this machine read.
+        size: bytes of the logs to be read: without either, this process reads where others do not pay.
 
     Raises:
-        MlsubError: there is no such executor, both arguments contradict each other, it cannot be used, or its workers
-            died.
+        MlsubError: there is no such executor, both are named, it cannot be used, or its workers died.
     """
-    if cluster is not None:
-        if jobs is not None:
-            raise MlsubError(f"--jobs {jobs} contradicts --executor {cluster[:80]}. Leave one out.")
-        opened: AbstractContextManager[Pool] = _dask(cluster)
-    else:
-        processes = local_processes(jobs, size)
-        if processes == 1:
-            yield None
-            return
-        opened = _local(processes)
+    jobs, cluster = context.jobs, context.executor
+    if cluster is not None and jobs is not None:
+        raise MlsubError(f"--jobs {jobs} contradicts --executor {cluster[:80]}. Leave one out.")
+    if cluster is None and (processes := local_processes(jobs, size)) == 1:
+        yield Pool(InlineExecutor(), 0)
+        return
+    opened: AbstractContextManager[Pool] = _dask(cluster) if cluster is not None else _local(processes)
     with opened as pool:
         yield pool
 
 
-def run_here(work: Callable[[Any], T], tasks: Iterable[Any], settings: Settings, size: int) -> Iterator[T]:
+def in_order(begun: Iterable[Future[T]], pool: Pool) -> Iterator[Future[T]]:
+    """The futures of tasks in their order, each when so many are begun that no process of the pool waits."""
+    waiting = deque[Future[T]]()
+    for future in begun:
+        waiting.append(future)
+        if len(waiting) >= pool.ahead:
+            yield waiting.popleft()
+    while waiting:
+        yield waiting.popleft()
+
+
+def run_here(work: Callable[[Any], T], tasks: Iterable[Any], context: Context, size: int) -> Iterator[T]:
     """The results of a function in processes of this machine, in the order of the tasks.
 
     Args:
         work: a function of a module.
         tasks: what to call it with.
-        settings: in how many processes.
+        context: in how many processes.
         size: bytes of logs that take as long to read as the work takes.
     """
-    with open_pool(None, settings.jobs, size) as pool:
-        if pool is None:
-            yield from map(work, tasks)
-            return
-        begun = deque[Any]()
-        for task in tasks:
-            begun.append(pool.executor.submit(work, task))
-            if len(begun) >= AHEAD * pool.processes:
-                yield begun.popleft().result()
-        while begun:
-            yield begun.popleft().result()
+    with open_pool(replace(context, executor=None), size) as pool:
+        for future in in_order((pool.executor.submit(work, task) for task in tasks), pool):
+            yield future.result()
 
 
 def local_processes(jobs: int | None, size: int) -> int:

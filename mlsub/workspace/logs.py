@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
 from mlsub.divisions import DIVISIONS
+from mlsub.io.data import reduced
 from mlsub.judge.log import judge_log
 from mlsub.log.run import RunFold
 from mlsub.rounds import Round
@@ -28,61 +29,72 @@ from mlsub.workspace.cache import (
     record_name,
     scan_tree,
 )
-from mlsub.workspace.executors import Pool
-from mlsub.workspace.places import Settings
+from mlsub.workspace.places import Request
 
 T = TypeVar("T")
 _ENCODER = msgspec.msgpack.Encoder()
+
+
+class KnownLog(msgspec.Struct, frozen=True, array_like=True):
+    """A log of a record: its fingerprint, and the report on it."""
+
+    fingerprint: bytes
+    report: msgspec.Raw
+
+
+class Record(msgspec.Struct, frozen=True, array_like=True):
+    """What is known of a package: the answer on all of it by its own fingerprint, and its logs by their names."""
+
+    fingerprint: bytes = b""
+    answer: msgspec.Raw = msgspec.Raw(b"\xc0")
+    logs: dict[bytes, KnownLog] = {}
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        return reduced(self) or super().__reduce__()
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
     """A package, or single ``logs``, to be read, and by which rules: what the schedule orders and sends.
 
     ``root`` is the folder that paths are relative to; ``tree`` is what lay there before anything was read; ``keep``
-    asks for what was read of the logs of a package.
+    asks for what was read of the logs of a package. ``record`` is what the cache knows of the package; None without a
+    cache.
     """
 
     root: Path
     round: Round
-    settings: Settings
+    request: Request
     tree: Tree
     package: Place | None = None
     logs: tuple[str, ...] = ()
     keep: bool = False
+    record: Record | None = None
 
     def path_of(self, log: str) -> str:
         """What the report calls a log."""
         return below(self.root, Path(log))
 
-    def record(self) -> PackageRecord | None:
-        """The record of the package in the cache; None without one, and for single logs, which may be of several."""
-        package, cache = self.package, self.settings.cache
-        if cache is None or package is None:
-            return None
-        return PackageRecord(cache, package.organisation or package.path, self)
-
     def fingerprint(self) -> bytes | None:
         """The digest of all that the answer on a package rests on; None where that is more than is known."""
         if self.tree.fingerprint is None or self.package is None or not stands_alone(self.package):
             return None
-        options = self.settings.convergence
+        options = self.request.convergence
         try:
             return digest_of(self.tree.fingerprint, self.package, self.root, options, content_digest(options.reference))
         except OSError:
             return None
 
 
-def package_job(package: Place, root: Path, round_: Round, settings: Settings, *, keep: bool) -> Job:
+def package_job(package: Place, root: Path, round_: Round, request: Request, *, keep: bool) -> Job:
     """The job of a package."""
-    settings, tree = msgspec.structs.replace(settings, progress=None), scan_tree(package.path)
-    return Job(root=root, round=round_, settings=settings, tree=tree, package=package, keep=keep)
+    return Job(root=root, round=round_, request=request, tree=scan_tree(package.path), package=package, keep=keep)
 
 
-def logs_job(logs: Iterable[str | Path], root: Path, round_: Round, settings: Settings) -> Job:
+def logs_job(logs: Iterable[str | Path], root: Path, round_: Round, request: Request) -> Job:
     """The job of single logs."""
     files = tuple(map(str, logs))
-    settings, tree = msgspec.structs.replace(settings, progress=None), Tree(None, sum(map(size_of, files)), len(files))
-    return Job(root=root, round=round_, settings=settings, tree=tree, logs=files)
+    tree = Tree(None, sum(map(size_of, files)), len(files))
+    return Job(root=root, round=round_, request=request, tree=tree, logs=files)
 
 
 def stands_alone(package: Place) -> bool:
@@ -96,23 +108,13 @@ def stands_alone(package: Place) -> bool:
     return package.target is Target.ORGANISATION and package.organisation == folder and not inside
 
 
-class _Known(msgspec.Struct, frozen=True, array_like=True):
-    """A log of a record: its fingerprint, and the report on it."""
-
-    fingerprint: bytes
-    report: msgspec.Raw
+def record_folder(package: Place) -> Path:
+    """The folder that the record of a package is named after: that of its organisation."""
+    return package.organisation or package.path
 
 
-class _Record(msgspec.Struct, frozen=True, array_like=True):
-    """What is kept of a package: the answer on all of it by its own fingerprint, and its logs by their names."""
-
-    fingerprint: bytes = b""
-    answer: msgspec.Raw = msgspec.Raw(b"\xc0")
-    logs: dict[bytes, _Known] = {}
-
-
-class PackageRecord:
-    """The record of a package in the cache.
+class StoredRecord:
+    """The record of a package in the cache; it is read when this is made.
 
     Args:
         cache: where it lies.
@@ -122,31 +124,39 @@ class PackageRecord:
 
     def __init__(self, cache: Cache, folder: Path, job: Job) -> None:
         self._cache = cache
-        settings = job.settings
-        wanted = settings.overlay, settings.trace, settings.intervals
+        request = job.request
+        wanted = request.overlay, request.trace, request.intervals
         self._name = record_name(str(folder), "LogReport", job.round.usage, job.round.name, *wanted)
-        try:
-            self._state: bytes | None = content_digest(settings.overlay)
-        except OSError:
-            self._state = None
+        #: What it holds; None where nothing can be kept, since a rule file of the user cannot be read.
+        self.record: Record | None = None
+        with suppress(OSError):
+            self._state = content_digest(request.overlay)
+            self.record = cache.read("packages", self._name, self._state, Record) or Record()
+        #: The logs that it knows.
+        self.logs = KnownLogs(folder, self.record) if self.record is not None else None
+
+    def replace(self, record: Record | None) -> None:
+        """Put a record in its place, if there is a new one."""
+        if record is not None:
+            self._cache.write("packages", self._name, self._state, record)
+
+
+class KnownLogs:
+    """The logs that a record knows, and those that are added to it.
+
+    Args:
+        folder: of the package that the record is about.
+        record: what is known of it.
+    """
+
+    def __init__(self, folder: Path, record: Record) -> None:
         self._folder = str(folder)
-        self._record = _Record()
+        self._record = record
+        self._added: dict[bytes, KnownLog] = {}
         self._fingerprints: dict[bytes, bytes] = {}
-        if self._state is not None:
-            self._record = cache.read("packages", self._name, self._state, _Record) or self._record
 
-    def answer(self, fingerprint: bytes, type_: type[T]) -> T | None:
-        """The answer on the package as a whole; None where it has none of this fingerprint."""
-        if self._record.fingerprint != fingerprint:
-            return None
-        try:
-            found: T = decoder(type_).decode(self._record.answer)
-            return found
-        except FAILURES:
-            return None
-
-    def log(self, file: str, path: str) -> LogReport | None:
-        """The report on a log that has not changed, as ``path``; else its fingerprint is taken, for :meth:`keep`."""
+    def find(self, file: str, path: str) -> LogReport | None:
+        """The report on a log that has not changed, as ``path``; else its fingerprint is taken, for :meth:`add`."""
         name, now = self._name_of(file), file_fingerprint(file)
         if now is None:
             return None
@@ -158,26 +168,29 @@ class PackageRecord:
         self._fingerprints[name] = now
         return None
 
-    def keep(self, file: str, report: LogReport) -> None:
-        """Keep the report on a log, as it was when its fingerprint was taken."""
+    def add(self, file: str, report: LogReport) -> None:
+        """Add the report on a log, as it was when its fingerprint was taken."""
         name = self._name_of(file)
         fingerprint = self._fingerprints.get(name)
         if fingerprint is not None and report.lasting:
             with suppress(*FAILURES):  # A value that does not fit.
-                self._record.logs[name] = _Known(fingerprint, msgspec.Raw(_ENCODER.encode(report)))
+                self._added[name] = KnownLog(fingerprint, msgspec.Raw(_ENCODER.encode(report)))
 
-    def save(self, fingerprint: bytes = b"", answer: msgspec.Raw | None = None) -> None:
-        """Write what is new: logs, without those that are gone, and the answer on the package, if there is one."""
-        if self._state is None or (answer is None and not self._fingerprints):
-            return
+    def renewed(self, fingerprint: bytes = b"", answer: msgspec.Raw | None = None) -> Record | None:
+        """The record with what is new, without logs that are gone; None where nothing is new.
+
+        Args:
+            fingerprint: of the package.
+            answer: on it, if it is to be kept.
+        """
         record = self._record
         if self._fingerprints:
             above = os.fsencode(self._folder) + b"/"
-            there = {name: one for name, one in record.logs.items() if os.path.lexists(above + name)}
-            record = msgspec.structs.replace(record, logs=there)
+            logs = {name: one for name, one in (record.logs | self._added).items() if os.path.lexists(above + name)}
+            record = msgspec.structs.replace(record, logs=logs)
         if answer is not None:
             record = msgspec.structs.replace(record, fingerprint=fingerprint, answer=answer)
-        self._cache.write("packages", self._name, self._state, record)
+        return record if record is not self._record else None
 
     def _name_of(self, file: str) -> bytes:
         if not file.startswith(f"{self._folder}/"):
@@ -185,6 +198,17 @@ class PackageRecord:
             # Whether a log is unpacked depends on the name that is asked for.
             file = real if real.endswith(".gz") == file.endswith(".gz") else file
         return os.fsencode(file.removeprefix(f"{self._folder}/"))
+
+
+def known_answer(record: Record, fingerprint: bytes, type_: type[T]) -> T | None:
+    """The answer on a package as a whole; None where its record has none of this fingerprint."""
+    if record.fingerprint != fingerprint:
+        return None
+    try:
+        found: T = decoder(type_).decode(record.answer)
+        return found
+    except FAILURES:
+        return None
 
 
 #: What a log costs whatever its size, in bytes that take as long to read.
@@ -195,49 +219,41 @@ _PARTS = 4
 
 
 class LogReading:
-    """Logs of a job: first what the cache knows of them, then :meth:`finish` with the reports on the ``missing``.
+    """Logs of a job: first what is known of them, then :meth:`finish` with the reports on the ``missing``.
 
     Args:
         job: how they are judged.
         files: the logs, of any packages.
-        record: of the package that all of them lie in; without one each is looked for in the cache.
+        known: what is known of the package that each lies in; None for nothing, which is not added to either.
     """
 
-    def __init__(self, job: Job, files: Sequence[str], record: PackageRecord | None = None) -> None:
-        self.files, cache = files, job.settings.cache
-        self._record_of: list[PackageRecord | None] = [record] * len(files)
-        if cache is not None and record is None:
-            self._record_of = list(_records_of(job, files, cache))
-        pairs = zip(files, self._record_of, strict=True)
-        self._known = [own.log(file, job.path_of(file)) if own is not None else None for file, own in pairs]
-        self.missing = [file for file, answer in zip(files, self._known, strict=True) if answer is None]
+    def __init__(self, job: Job, files: Sequence[str], known: Sequence[KnownLogs | None]) -> None:
+        self._files, self._known = files, known
+        pairs = zip(files, known, strict=True)
+        self._found = [of.find(file, job.path_of(file)) if of is not None else None for file, of in pairs]
+        self.missing = [file for file, report in zip(files, self._found, strict=True) if report is None]
 
     @property
     def reused(self) -> int:
-        """How many the cache knew."""
-        return len(self.files) - len(self.missing)
+        """How many were known."""
+        return len(self._files) - len(self.missing)
 
-    def finish(self, found: Iterable[LogReport]) -> list[LogReport]:
-        """The reports on all logs, with those on the missing ones."""
-        reports, coming = [], iter(found)
-        for file, known, record in zip(self.files, self._known, self._record_of, strict=True):
-            report = next(coming) if known is None else known
-            if known is None and record is not None:
-                record.keep(file, report)
+    def finish(self, read: Iterable[LogReport]) -> list[LogReport]:
+        """The reports on all logs, with those on the missing ones, which are added to what is known."""
+        reports, coming = [], iter(read)
+        for file, found, known in zip(self._files, self._found, self._known, strict=True):
+            report = next(coming) if found is None else found
+            if found is None and known is not None:
+                known.add(file, report)
             reports.append(report)
         return reports
 
-    def save(self, fingerprint: bytes = b"", answer: msgspec.Raw | None = None) -> None:
-        """Keep what is new in the cache, and the answer on their package, if there is one."""
-        for record in set(self._record_of):
-            if record is not None:
-                record.save(fingerprint, answer)
 
-
-def _records_of(job: Job, files: Iterable[str], cache: Cache) -> Iterator[PackageRecord]:
+def stored_records(job: Job, files: Iterable[str], cache: Cache) -> list[StoredRecord]:
     """The record of the package that each log lies in: that of its organisation, of a loose log that of its folder."""
     folders: dict[Path, Path] = {}
-    records: dict[Path, PackageRecord] = {}
+    records: dict[Path, StoredRecord] = {}
+    found = []
     for file in files:
         above = Path(file).parent
         if above not in folders:
@@ -246,8 +262,9 @@ def _records_of(job: Job, files: Iterable[str], cache: Cache) -> Iterator[Packag
                 folders[above] = locate(real).organisation or real.parent
         folder = folders.setdefault(above, above)
         if folder not in records:
-            records[folder] = PackageRecord(cache, folder, job)
-        yield records[folder]
+            records[folder] = StoredRecord(cache, folder, job)
+        found.append(records[folder])
+    return found
 
 
 def size_of(file: str | os.PathLike[str]) -> int:
@@ -258,9 +275,9 @@ def size_of(file: str | os.PathLike[str]) -> int:
         return _COST_OF_A_LOG
 
 
-def most_in_one(size: int, pool: Pool | None) -> int:
-    """How many bytes one process may have at once, so that all end together; one log in this process."""
-    return min(max(size // (_PARTS * pool.processes), _LEAST), _MOST) if pool is not None else 0
+def most_in_one(size: int, processes: int) -> int:
+    """How many bytes each of so many processes may have at once, so that all end together; 0 for one log in this."""
+    return min(max(size // (_PARTS * processes), _LEAST), _MOST) if processes else 0
 
 
 def cut(files: Sequence[str], sizes: Sequence[int], most: int) -> list[list[str]]:
@@ -278,11 +295,11 @@ def cut(files: Sequence[str], sizes: Sequence[int], most: int) -> list[list[str]
 
 def judge_logs(job: Job, files: Iterable[str]) -> list[LogReport]:
     """The reports on some logs of a job; a defect of ours becomes a finding, never a traceback and never a pass."""
-    settings, reports = job.settings, []
+    request, reports = job.request, []
     for file in files:
         path = job.path_of(file)
         try:
-            reports.append(judge_log(file, path, job.round, trace=settings.trace, intervals=settings.intervals))
+            reports.append(judge_log(file, path, job.round, trace=request.trace, intervals=request.intervals))
         except Exception as error:
             reports.append(crashed(path, f"{type(error).__name__}: {error}"[:200]))
     return reports

@@ -11,7 +11,7 @@ from mlsub.io.write import staging_beside
 from mlsub.submission.find import is_organisation
 from mlsub.submission.report import Report
 from mlsub.workspace.check import check_paths
-from mlsub.workspace.places import Settings
+from mlsub.workspace.places import Context
 
 
 def check_place(out: Path) -> None:
@@ -36,7 +36,7 @@ def write_package(
     pieces: Iterable[Piece],
     organisation: str,
     out: Path,
-    settings: Settings,
+    context: Context,
     *,
     wanted: Callable[[Report], bool],
 ) -> tuple[Report, bool]:
@@ -46,7 +46,7 @@ def write_package(
         pieces: its files, each with a place of its own.
         organisation: the name of its folder while it is checked, for logs name it as well.
         out: its folder; one that is there is replaced.
-        settings: of the check, with the round.
+        context: of the check, with the round in its request.
         wanted: whether a package with this report is to be put in place.
 
     Returns:
@@ -60,7 +60,7 @@ def write_package(
         folder = staging / organisation
         folder.mkdir()
         assemble(pieces, folder)
-        (report,) = check_paths([folder], settings)
+        (report,) = check_paths([folder], context)
         written = wanted(report)
         if written:
             replace_folder(folder, out)

@@ -37,30 +37,48 @@ T = TypeVar("T")
 Progress = Callable[[int, int], None]
 
 
-class Settings(msgspec.Struct, frozen=True):
-    """What the caller asks for: a round and usage (None to infer them), and how many processes may read.
+class Request(msgspec.Struct, frozen=True):
+    """What is asked for: plain data, which travels to the processes that read.
 
-    ``overlay`` is a file of the caller's own rules, checked before; ``convergence`` what the convergence test is to do.
-    ``paths`` are those of a command line. ``trace`` and ``intervals`` ask for these of each log besides. ``executor``
-    names where logs are read, see :func:`mlsub.workspace.executors.open_pool`. ``cache``
-    knows what was read before, and keeps what is read; None for none.
+    A round and usage, None to infer them; ``overlay`` is a file of the caller's own rules, checked before;
+    ``convergence`` what the convergence test is to do. ``paths`` are those of a command line. ``trace`` and
+    ``intervals`` ask for these of each log besides.
     """
 
     round: str | None = None
     usage: str | None = None
-    jobs: int | None = None
-    progress: Progress | None = None
     overlay: str | None = None
     convergence: Options = USUAL
-    executor: str | None = None
-    cache: Cache | None = None
     trace: bool = False
     intervals: bool = False
     paths: tuple[str, ...] = ()
 
 
-#: Nothing asked for.
-AS_FOUND = Settings()
+#: Nothing but what the folders say.
+ANY = Request()
+
+
+class Context(msgspec.Struct, frozen=True):
+    """A request, and what this process has to answer it; only the request leaves this process.
+
+    ``cache`` knows what was read before, and keeps what is read; None for none. ``jobs`` processes read, None for as
+    many as pay; ``executor`` names where else, see :func:`mlsub.workspace.executors.open_pool`. ``progress`` hears of
+    the logs that are done.
+    """
+
+    request: Request = ANY
+    cache: Cache | None = None
+    jobs: int | None = None
+    executor: str | None = None
+    progress: Progress | None = None
+
+    def in_round(self, round_: Round) -> Context:
+        """The same where the round is known."""
+        return replace(self, request=replace(self.request, usage=round_.usage, round=round_.name))
+
+
+#: Nothing asked for, no cache, and as many processes as pay.
+AS_FOUND = Context()
 
 
 def in_one_line(problem: Finding) -> str:
@@ -70,13 +88,13 @@ def in_one_line(problem: Finding) -> str:
     return f"{problem.message}{expected}{end} {problem.fix or ''}".rstrip()
 
 
-def find_places(paths: Sequence[str | os.PathLike[str]], settings: Settings) -> tuple[list[Place], list[Place]]:
+def find_places(paths: Sequence[str | os.PathLike[str]], request: Request) -> tuple[list[Place], list[Place]]:
     """Return what lies at the paths, each place once and with its round, and the places that have a problem.
 
     A folder of rounds is all of its rounds, and organisations that lie beside them.
     """
     found = [place for path in paths for place in _places_at(Path(path))]
-    known = [_with_round(place, settings) for place in _distinct(found)]
+    known = [_with_round(place, request) for place in _distinct(found)]
     return [place for place in known if place.problem is None], [place for place in known if place.problem is not None]
 
 
@@ -132,7 +150,7 @@ def _distinct(places: Iterable[Place]) -> list[Place]:
     ]
 
 
-def _with_round(place: Place, settings: Settings) -> Place:
+def _with_round(place: Place, request: Request) -> Place:
     """A place with its round, or the problem that says why there is none."""
     if place.problem is not None:
         return place
@@ -146,15 +164,15 @@ def _with_round(place: Place, settings: Settings) -> Place:
         place = infer_round(place)
     except OSError as error:
         return _unreadable(error, place)
-    usage = settings.usage or place.usage or "training"
-    asked, named_by, known = settings.round or place.round, place.round_from, known_rounds(usage, settings.overlay)
-    if settings.round is not None:
+    usage = request.usage or place.usage or "training"
+    asked, named_by, known = request.round or place.round, place.round_from, known_rounds(usage, request.overlay)
+    if request.round is not None:
         named_by = None
-    elif not asked and settings.usage and len(known) == 1:
+    elif not asked and request.usage and len(known) == 1:
         asked = known[0]
     elif not asked and known:
         return replace(place, problem=_no_round(place.path.name, known))
-    round_ = known_round(usage, asked, settings.overlay, place.path.name)
+    round_ = known_round(usage, asked, request.overlay, place.path.name)
     if isinstance(round_, Finding):
         return replace(place, problem=round_)
     return replace(place, usage=round_.usage, round=round_.name, round_from=named_by)

@@ -16,7 +16,7 @@ from mlsub.submission.find import find
 from mlsub.submission.listing import ItemKind, list_tree
 from mlsub.submission.model import LogReport
 from mlsub.workspace.logs import logs_job
-from mlsub.workspace.places import Settings, in_one_line, known_round
+from mlsub.workspace.places import Context, Request, in_one_line, known_round
 from mlsub.workspace.schedule import read_logs
 
 #: How runs are called, beginning with the name that they are submitted by.
@@ -60,13 +60,13 @@ def find_runs(paths: Sequence[str], *, any_name: bool = False) -> list[Path]:
     return list(found)
 
 
-def round_of(paths: Sequence[Path], settings: Settings, what: str = "runs") -> Round:
+def round_of(paths: Sequence[Path], request: Request, what: str = "runs") -> Round:
     """Return the round whose rules hold for runs, or for ``what`` else the paths are.
 
     Raises:
         MlsubError: it is not known, or not the same for all.
     """
-    usage, name = settings.usage, settings.round
+    usage, name = request.usage, request.round
     if name is None:
         inferred = {(found.usage, found.round) for path in paths if (found := find(path)).round}
         if len(inferred) > 1:
@@ -74,16 +74,16 @@ def round_of(paths: Sequence[Path], settings: Settings, what: str = "runs") -> R
         if not inferred:
             raise MlsubError(f"No folder above the {what} is named like a round. Say --round, such as --round 5.1.")
         usage, name = inferred.pop() if usage is None else (usage, inferred.pop()[1])
-    round_ = known_round(usage or "training", name, settings.overlay, ".")
+    round_ = known_round(usage or "training", name, request.overlay, ".")
     if isinstance(round_, Finding):
         raise MlsubError(in_one_line(round_))
     return round_
 
 
-def read_runs(paths: Sequence[Path], round_: Round, settings: Settings) -> tuple[LogReport, ...]:
+def read_runs(paths: Sequence[Path], round_: Round, context: Context) -> tuple[LogReport, ...]:
     """Each log read once and judged; their paths are relative to the folder that they have in common."""
     root = Path(os.path.commonpath([path.parent for path in paths]))
-    return read_logs([logs_job(paths, root, round_, settings)], settings)[0]
+    return read_logs([logs_job(paths, root, round_, context.request)], context)[0]
 
 
 def one_benchmark(logs: Sequence[LogReport], round_: Round) -> str:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import suppress
-from functools import partial
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -19,13 +16,28 @@ from mlsub.review.cross import Print, prints_of
 from mlsub.rules.catalogue import isolated
 from mlsub.submission.model import LogReport, Package
 from mlsub.submission.report import Report
-from mlsub.workspace.cache import exactly
-from mlsub.workspace.executors import AHEAD, Pool, open_pool
-from mlsub.workspace.logs import Job, LogReading, cut, judge_logs, most_in_one, size_of
-from mlsub.workspace.places import Progress, Settings
+from mlsub.workspace.cache import Cache, exactly
+from mlsub.workspace.logs import (
+    Job,
+    KnownLogs,
+    LogReading,
+    Record,
+    StoredRecord,
+    cut,
+    judge_logs,
+    known_answer,
+    most_in_one,
+    record_folder,
+    size_of,
+    stored_records,
+)
+from mlsub.workspace.places import Context, Progress
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from mlsub.submission.result import Result
+    from mlsub.workspace.executors import Pool
 
 
 class Checked(msgspec.Struct, frozen=True):
@@ -77,125 +89,153 @@ class Checked(msgspec.Struct, frozen=True):
 
 
 class _Reading:
-    """A job under way: it is finished with the reports on the logs that the cache lacks.
+    """A job under way: it is finished with the reports on the logs that are not known.
+
+    Args:
+        job: what is read.
+        cache: for logs of other packages, or of none; without it nothing is known of these.
 
     Raises:
         OSError: the package cannot be listed, or checked.
     """
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: Job, cache: Cache | None = None) -> None:
         self._job = job
         self._package: Package | None = None
         files = job.logs
         if job.package is not None:
             self._package = list_package(job.package, job.root, job.round)
             files = logs_of(self._package)
-        linked = bool(files) and os.path.islink(files[0])  # noqa: PTH114
-        #: None for a tree of links too, such as one that is packed: what is known of a log lies where it really is.
-        self._record = job.record() if not linked else None
-        self.logs = LogReading(job, files, self._record)
+        self._of_package: KnownLogs | None = None
+        self._stored: list[StoredRecord] = []
+        known: Sequence[KnownLogs | None] = [None] * len(files)
+        # Of a tree of links too, such as one that is packed, what is known of a log lies where it really is.
+        if files and (job.package is None or os.path.islink(files[0])):  # noqa: PTH114
+            if cache is not None:
+                self._stored = stored_records(job, files, cache)
+                known = [stored.logs for stored in self._stored]
+        elif job.package is not None and job.record is not None:
+            self._of_package = KnownLogs(record_folder(job.package), job.record)
+            known = [self._of_package] * len(files)
+        self.logs = LogReading(job, files, known)
 
-    def finish(self, found: Iterable[LogReport]) -> Checked:
-        """The answer, which is kept in the cache."""
-        job, logs = self._job, tuple(self.logs.finish(found))
+    def finish(self, read: Iterable[LogReport]) -> tuple[Checked, Record | None]:
+        """The answer, and the record of the package where something is new in it."""
+        job, logs = self._job, tuple(self.logs.finish(read))
+        for stored in dict.fromkeys(self._stored):
+            stored.replace(stored.logs.renewed() if stored.logs is not None else None)
         reports: tuple[Report, ...] = ()
         if self._package is not None:
             by_path = {log.path: log for log in logs}
-            reports = (judge_package(self._package, job.root, by_path, job.round, job.settings.convergence),)
+            reports = (judge_package(self._package, job.root, by_path, job.round, job.request.convergence),)
         none: tuple[Print, ...] = ()
         prints, crashed = isolated("entry.same-log-twice", ".", lambda: prints_of(logs), none)
-        checked = Checked(reports, prints, crashed)
-        fingerprint = job.fingerprint() if self._record is not None and checked.lasting else None
-        self.logs.save(fingerprint or b"", exactly(checked) if fingerprint is not None else None)
+        checked, record = Checked(reports, prints, crashed), None
+        if self._of_package is not None:
+            fingerprint = job.fingerprint() if checked.lasting else None
+            answer = exactly(checked) if fingerprint is not None else None
+            record = self._of_package.renewed(fingerprint or b"", answer)
         package = self._package
         kept = logs if job.keep or package is None else ()
         code = {package.name: package.listing.code} if job.keep and package and package.listing else {}
-        return msgspec.structs.replace(checked, logs=kept, reused=self.logs.reused, code=code)
+        return msgspec.structs.replace(checked, logs=kept, reused=self.logs.reused, code=code), record
 
 
-def judge(job: Job, progress: Callable[[int], None] = lambda _: None) -> Checked:
-    """Read and judge a package, or single logs, in this process.
+def judge(job: Job) -> tuple[Checked, Record | None]:
+    """Read and judge a package in a process of its own; return what :meth:`_Reading.finish` does.
 
     Raises:
         OSError: its files cannot be looked at.
     """
     reading = _Reading(job)
-    return reading.finish(_counted((judge_logs(job, [file]) for file in reading.logs.missing), progress))
+    return reading.finish(judge_logs(job, reading.logs.missing))
 
 
-def read_logs(jobs: Sequence[Job], settings: Settings) -> list[tuple[LogReport, ...]]:
+def read_logs(jobs: Sequence[Job], context: Context) -> list[tuple[LogReport, ...]]:
     """The reports on the single logs of each job, in their order."""
-    return [answer.logs for answer in run(jobs, settings) if isinstance(answer, Checked)]
+    return [answer.logs for answer in run(jobs, context) if isinstance(answer, Checked)]
 
 
-def run(jobs: Sequence[Job], settings: Settings) -> Generator[Checked | OSError, None, None]:
+def run(jobs: Sequence[Job], context: Context) -> Generator[Checked | OSError, None, None]:
     """The answer on each job in their order, each as soon as it and those before it are ready.
 
     An answer is an error where the files cannot be looked at.
 
     Raises:
-        MlsubError: it cannot be done where the settings ask for it.
+        MlsubError: it cannot be done where the context says.
     """
-    known = [_recall(job) for job in jobs]
-    left = [job.tree for job, answer in zip(jobs, known, strict=True) if answer is None]
-    progress = _Progress(settings.progress, sum(tree.logs for tree in left))
-    size = sum(tree.size for tree in left)
-    with open_pool(settings.executor, settings.jobs, size) as pool:
-        most, ahead = most_in_one(size, pool), AHEAD * pool.processes if pool is not None else 1
-        begun = deque[Callable[[], Checked | OSError]]()
-        for job, answer in zip(jobs, known, strict=True):
-            begun.append(partial(_end, job, answer or _begin(job, pool, most, progress), progress))
-            if len(begun) >= ahead:
-                yield begun.popleft()()
-        while begun:
-            yield begun.popleft()()
+    asked = [_Asked(job, context.cache) for job in jobs]
+    left = [one.job.tree for one in asked if one.answer is None]
+    if not left:
+        yield from (one.answer for one in asked if one.answer is not None)
+        return
+    # Futures load a twentieth of what a small check does; where all is known there is none.
+    from mlsub.workspace.executors import in_order, open_pool
+
+    size, progress = sum(tree.size for tree in left), _Progress(context.progress, sum(tree.logs for tree in left))
+    with open_pool(context, size) as pool:
+        most = most_in_one(size, pool.processes)
+        for future in in_order((one.begin(pool, most, progress) for one in asked), pool):
+            try:
+                yield future.result()
+            except OSError as error:
+                yield error
 
 
-def _recall(job: Job) -> Checked | None:
-    """What the cache knows of a package that has not changed; without the logs, which are not part of it."""
-    cache, fingerprint = job.settings.cache, job.fingerprint() if not job.keep else None
-    record = job.record() if fingerprint is not None else None
-    if cache is None or record is None or fingerprint is None:
-        return None
-    answer = record.answer(fingerprint, Checked)
-    cache.asked["packages"] += 1
-    cache.reused["packages"] += answer is not None
-    return answer
+class _Asked:
+    """A job, and the answer on it where the cache has that."""
 
+    def __init__(self, job: Job, cache: Cache | None) -> None:
+        self.job, self._cache = job, cache
+        self._stored: StoredRecord | None = None
+        self.answer: Checked | None = None
+        # The logs are not part of what is kept.
+        fingerprint = job.fingerprint() if cache is not None and not job.keep else None
+        if cache is None or job.package is None or fingerprint is None:
+            return
+        stored = StoredRecord(cache, record_folder(job.package), job)
+        if stored.record is not None:
+            self.answer = known_answer(stored.record, fingerprint, Checked)
+            cache.asked["packages"] += 1
+            cache.reused["packages"] += self.answer is not None
+        if self.answer is None:
+            self._stored = stored
 
-def _begin(job: Job, pool: Pool | None, most: int, progress: _Progress) -> Callable[[], Checked]:
-    """Begin a job; what this returns waits for the answer."""
-    if pool is None:
-        return partial(judge, job, progress.add)
-    if job.tree.size > most or job.package is None:
-        with suppress(OSError):  # What cannot be listed is an error of a worker too.
-            reading, alone = _Reading(job), msgspec.structs.replace(job, logs=())
-            chunks = cut(reading.logs.missing, list(map(size_of, reading.logs.missing)), most)
-            futures = [pool.executor.submit(judge_logs, alone, chunk) for chunk in chunks]
-            return lambda: reading.finish(_counted((future.result() for future in futures), progress.add))
-    return pool.executor.submit(judge, job).result
+    def begin(self, pool: Pool, most: int, progress: _Progress) -> Future[Checked]:
+        """Begin to read, and return the future of the answer, which is kept in the cache."""
+        from concurrent.futures import Future
 
+        from mlsub.workspace.executors import LazyFuture
 
-def _end(job: Job, begun: Checked | Callable[[], Checked], progress: _Progress) -> Checked | OSError:
-    """The answer on a job, which the cache knew or which it waits for, and what became of its logs."""
-    if isinstance(begun, Checked):
-        return begun
-    try:
-        checked = begun()
-    except OSError as error:
-        return error
-    progress.end(job.tree.logs)
-    if job.settings.cache is not None:
-        job.settings.cache.asked["logs"] += sum(len(one.logs) for one in (checked.reports or (checked,)))
-        job.settings.cache.reused["logs"] += checked.reused
-    return checked
+        job, answer = self.job, self.answer
+        if answer is not None:
+            return LazyFuture(lambda: answer)
+        if job.package is not None and self._cache is not None:
+            self._stored = self._stored or StoredRecord(self._cache, record_folder(job.package), job)
+            job = msgspec.structs.replace(job, record=self._stored.record)
+        if job.package is not None and job.tree.size <= most:
+            whole = pool.executor.submit(judge, job)
+            return LazyFuture(lambda: self._end(*whole.result(), progress))
+        try:
+            reading = _Reading(job, self._cache)
+        except OSError as error:
+            failed = Future[Checked]()
+            failed.set_exception(error)
+            return failed
+        alone = msgspec.structs.replace(job, logs=(), record=None)
+        chunks = cut(reading.logs.missing, list(map(size_of, reading.logs.missing)), most)
+        futures = [pool.executor.submit(judge_logs, alone, chunk) for chunk in chunks]
+        return LazyFuture(lambda: self._end(*reading.finish(progress.counted(futures)), progress))
 
-
-def _counted(chunks: Iterable[list[LogReport]], progress: Callable[[int], None]) -> Iterator[LogReport]:
-    """The reports of chunks, each of which is counted."""
-    for chunk in chunks:
-        progress(len(chunk))
-        yield from chunk
+    def _end(self, checked: Checked, record: Record | None, progress: _Progress) -> Checked:
+        """Keep a record, and count what was read; return the answer."""
+        if self._stored is not None:
+            self._stored.replace(record)
+        if self._cache is not None:
+            self._cache.asked["logs"] += sum(len(one.logs) for one in (checked.reports or (checked,)))
+            self._cache.reused["logs"] += checked.reused
+        progress.end(self.job.tree.logs)
+        return checked
 
 
 class _Progress:
@@ -204,6 +244,13 @@ class _Progress:
     def __init__(self, show: Progress | None, total: int) -> None:
         self._show, self._total = show, total
         self._done = self._ended = 0
+
+    def counted(self, chunks: Iterable[Future[list[LogReport]]]) -> Iterator[LogReport]:
+        """The reports of chunks, each of which is counted."""
+        for chunk in chunks:
+            reports = chunk.result()
+            self.add(len(reports))
+            yield from reports
 
     def add(self, logs: int) -> None:
         """Count logs that are read."""

@@ -15,7 +15,7 @@ import mlsub
 from mlsub.log.events import LogReader, read_log
 from mlsub.rounds import get_round
 from mlsub.submission.find import Place, Target
-from mlsub.workspace import Settings
+from mlsub.workspace import ANY, Context
 from mlsub.workspace.logs import package_job
 from mlsub.workspace.schedule import Checked
 from mlsub.workspace.schedule import run as run_jobs
@@ -275,10 +275,10 @@ def test_nothing_is_read_outside_of_a_package(place: Tree, monkeypatch: pytest.M
 
     root = place.folder.parent
     package = Place(place.folder, Target.ORGANISATION, place.folder, listed=True)
-    job = package_job(package, root, get_round("training", "1.0"), Settings(jobs=1), keep=False)
+    job = package_job(package, root, get_round("training", "1.0"), ANY, keep=False)
     sys.addaudithook(audit)
     try:
-        [judged] = run_jobs([job], Settings(jobs=1))
+        [judged] = run_jobs([job], Context(jobs=1))
     finally:
         watched = False
     assert isinstance(judged, Checked)

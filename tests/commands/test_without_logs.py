@@ -10,7 +10,7 @@ import pytest
 import mlsub
 from mlsub.commands.db.build import Built, build
 from mlsub.submission.report import EmptyFolder
-from mlsub.workspace import Settings
+from mlsub.workspace import Context
 from tests.commands.site.sites import Html
 from tools.support.make_tree import SYSTEM, Tree, make_tree
 from tools.support.runner import run
@@ -94,7 +94,7 @@ def _text(page: Path) -> str:
 
 
 def _build(folder: Path, output: Path) -> Built:
-    return build((folder,), output, Settings(jobs=1))
+    return build((folder,), output, Context(jobs=1))
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ import yaml
 
 from mlsub.findings import Finding
 from mlsub.present.findings import grouped
-from mlsub.workspace import Settings, check_paths
+from mlsub.workspace import Context, Request, check_paths
 from tests.everyday.breaking import SYSTEM, broken, intact, named, take
 from tools.support.corpus import CORPUS
 from tools.support.make_tree import make_log, make_tree
@@ -30,7 +30,7 @@ CASES: dict[str, dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("brok
 
 def found(path: Path, options: list[str]) -> list[list[Finding]]:
     """The findings as check shows them: one group a defect, what rejects first."""
-    settings = Settings(round=options[1] if options else None, jobs=1)
+    settings = Context(Request(round=options[1] if options else None), jobs=1)
     return grouped(finding for report in check_paths([path], settings) for finding in report.findings)
 
 

@@ -15,7 +15,7 @@ from mlsub.present import markdown
 from mlsub.present.text import render
 from mlsub.present.width import cells
 from mlsub.submission.report import Choice, Detail, EntryResult, Report
-from mlsub.workspace import Settings, check_paths
+from mlsub.workspace import Context, check_paths
 from tools.support.corpus import CORPUS
 from tools.support.effort import LONG
 from tools.support.make_tree import make_tree, spoil
@@ -34,7 +34,7 @@ def shown(reports: Sequence[Report], width: int, **view: object) -> list[str]:
 @pytest.mark.skipif(not PACKAGES, reason=f"published packages are not at {CORPUS}")
 @pytest.mark.parametrize("package", PACKAGES if LONG else QUICK)
 def test_a_published_package(package: str) -> None:
-    reports = check_paths([CORPUS / package], Settings(jobs=1))
+    reports = check_paths([CORPUS / package], Context(jobs=1))
     [report] = reports
     for width in (60, 80, 120):
         lines = shown(reports, width)
@@ -83,7 +83,7 @@ def test_every_published_package_is_known() -> None:
 def test_ten_equal_places_are_one_line() -> None:
     if not PACKAGES:
         pytest.skip(f"published packages are not at {CORPUS}")
-    [report] = check_paths([Path(CORPUS) / "v5.1/MiTAC"], Settings(jobs=1))
+    [report] = check_paths([Path(CORPUS) / "v5.1/MiTAC"], Context(jobs=1))
     places = [line.strip() for line in shown([report], 120, detail="full") if " in: " in line]
     assert "in:       results/8xMI325X_2xEPYC_9755/llama2_70b_lora/result_{0..9}.txt:35" in places
     assert len(places) == len({(f.rule, f.expected) for f in report.findings})
@@ -92,7 +92,7 @@ def test_ten_equal_places_are_one_line() -> None:
 def test_a_round_of_many_organisations_begins_with_a_row_for_each(tmp_path: Path) -> None:
     make_tree(tmp_path)
     make_tree(tmp_path, org="Zeta").log(4).unlink()
-    [report] = check_paths([tmp_path / "v1.0"], Settings(jobs=1))
+    [report] = check_paths([tmp_path / "v1.0"], Context(jobs=1))
     first, last = report.entries
     more = [msgspec.structs.replace(first, path=f"ACME/results/rack{n}/resnet", system=f"rack{n}") for n in range(MANY)]
     [few] = [[line for line in shown([report], 120) if line.startswith(("ACME", "Zeta"))]]
@@ -112,7 +112,7 @@ def test_a_round_of_many_organisations_begins_with_a_row_for_each(tmp_path: Path
 def test_of_many_single_logs_the_bad_ones_are_listed(tmp_path: Path) -> None:
     tree = make_tree(tmp_path)
     spoil(tree, 1)
-    [report] = check_paths([tree.log(run) for run in range(2)], Settings(jobs=1))
+    [report] = check_paths([tree.log(run) for run in range(2)], Context(jobs=1))
     assert [line.split()[0] for line in shown([report], 120) if line.startswith("result_")] == [
         "result_0.txt", "result_1.txt"
     ]  # fmt: skip
@@ -130,7 +130,7 @@ def test_of_many_single_logs_the_bad_ones_are_listed(tmp_path: Path) -> None:
 
 def test_of_more_entries_than_an_organisation_has_the_rejected_ones_are_listed(tmp_path: Path) -> None:
     make_tree(tmp_path)
-    [report] = check_paths([tmp_path / "v1.0"], Settings(jobs=1))
+    [report] = check_paths([tmp_path / "v1.0"], Context(jobs=1))
     [good] = report.entries
     bad = msgspec.structs.replace(good, official=Verdict.REJECTED)
 

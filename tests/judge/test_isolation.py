@@ -16,7 +16,7 @@ from mlsub.rules.load import benchmark
 from mlsub.score.energy.score import Power
 from mlsub.submission.model import Entry
 from mlsub.submission.report import Report
-from mlsub.workspace import Settings, check_paths
+from mlsub.workspace import Context, Request, check_paths
 from tests.score.reports import make_score
 from tools.support.make_tree import Tree, make_tree, spoil
 
@@ -84,16 +84,16 @@ def test_a_review_rule_that_raises_changes_no_official_verdict(
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> tuple[Tree, Settings]:
+def house(tmp_path: Path) -> tuple[Tree, Context]:
     """A tree, and settings with rules of the user's own."""
     overlay = tmp_path / "house.yaml"
     overlay.write_text(OVERLAY)
-    return _tree(tmp_path), Settings(jobs=1, overlay=str(overlay))
+    return _tree(tmp_path), Context(Request(overlay=str(overlay)), jobs=1)
 
 
 @pytest.mark.parametrize("step", ["handler", "finish"])
 def test_a_rule_of_the_users_own_that_raises_changes_no_official_verdict(
-    step: str, house: tuple[Tree, Settings], monkeypatch: pytest.MonkeyPatch
+    step: str, house: tuple[Tree, Context], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They run beside the official ones, event by event."""
     tree, settings = house
@@ -114,7 +114,7 @@ def test_a_rule_of_the_users_own_that_raises_changes_no_official_verdict(
 
 
 def test_rules_of_the_users_own_that_cannot_be_compiled_change_no_official_verdict(
-    house: tuple[Tree, Settings], monkeypatch: pytest.MonkeyPatch
+    house: tuple[Tree, Context], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = mlsub.judge.rules.plan_for
     monkeypatch.setattr("mlsub.judge.rules.plan_for", lambda *of, house=False: _raises() if house else real(*of))

@@ -10,7 +10,7 @@ import pytest
 
 from mlsub.io.errors import MlsubError
 from mlsub.rounds import get_round
-from mlsub.workspace import Settings, check_paths
+from mlsub.workspace import Context, check_paths
 from mlsub.workspace import cache as caches
 from mlsub.workspace.cache import Cache
 from mlsub.workspace.executors import open_pool
@@ -38,20 +38,20 @@ def test_a_cluster_answers_what_one_process_answers(
     paths = ([CORPUS] if LONG else [CORPUS / name for name in SOME]) if CORPUS.is_dir() else tree
     monkeypatch.setattr(caches, "SETTLED_NS", -(10**18))
     monkeypatch.setattr("mlsub.workspace.schedule.most_in_one", lambda *_: most)
-    alone = check_paths(paths, Settings(jobs=1))
-    assert check_paths(paths, Settings(executor=executor(cluster))) == alone
+    alone = check_paths(paths, Context(jobs=1))
+    assert check_paths(paths, Context(executor=executor(cluster))) == alone
     for _ in range(2):
         cache = Cache(tmp_path / "cache")
-        assert check_paths(paths, Settings(executor=executor(cluster), cache=cache)) == alone
+        assert check_paths(paths, Context(executor=executor(cluster), cache=cache)) == alone
     assert cache.asked["packages"] == cache.reused["packages"] or most == 1 << 30
     assert capfd.readouterr().err == ""
 
 
 def test_single_logs_are_read_there_too(cluster: Server, tmp_path: Path) -> None:
     files = sorted(make_tree(tmp_path).folder.rglob("result_*.txt"))
-    settings = Settings(executor=executor(cluster))
-    job = logs_job(files, tmp_path, get_round("training", "1.0"), settings)
-    assert read_logs([job], settings) == [tuple(judge_logs(job, job.logs))]
+    context = Context(executor=executor(cluster))
+    job = logs_job(files, tmp_path, get_round("training", "1.0"), context.request)
+    assert read_logs([job], context) == [tuple(judge_logs(job, job.logs))]
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_a_worker_that_differs_is_named_and_nothing_is_checked(
 ) -> None:
     tree = make_tree(tmp_path)
     with dask.cluster("worker", kind) as (scheduler, *_), pytest.raises(MlsubError, match=message):
-        check_paths([tree.folder], Settings(executor=executor(scheduler)))
+        check_paths([tree.folder], Context(executor=executor(scheduler)))
 
 
 def test_who_does_not_answer_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,7 +81,7 @@ def test_a_cluster_without_workers_is_named(dask: Servers, tmp_path: Path, monke
     monkeypatch.setattr("mlsub.workspace.executors.WORKER_S", 0.2)
     tree = make_tree(tmp_path)
     with dask.cluster() as (scheduler,), pytest.raises(MlsubError, match=r"No worker joined .* within 0\.2 s"):
-        check_paths([tree.folder], Settings(executor=executor(scheduler)))
+        check_paths([tree.folder], Context(executor=executor(scheduler)))
 
 
 def _die(_: int) -> None:

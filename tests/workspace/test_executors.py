@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from mlsub.io.errors import MlsubError
-from mlsub.workspace import Settings
+from mlsub.workspace import Context
 from mlsub.workspace.executors import PAYS_FROM, local_processes, open_pool, run_here
 from mlsub.workspace.logs import cut
 from tests.alive import is_alive
@@ -37,25 +37,25 @@ def _dies_at_20(number: int) -> int:
 @pytest.mark.slow
 def test_each_result_comes_once_in_the_order_of_the_tasks() -> None:
     for jobs in (1, 2, 3):
-        assert list(run_here(_square, range(40), Settings(jobs=jobs), 0)) == [n * n for n in range(40)]
+        assert list(run_here(_square, range(40), Context(jobs=jobs), 0)) == [n * n for n in range(40)]
 
 
 def test_one_process_is_this_process() -> None:
-    assert set(run_here(_who, range(3), Settings(jobs=1), 0)) == {os.getpid()}
-    assert os.getpid() not in set(run_here(_who, range(3), Settings(jobs=2), 0))
+    assert set(run_here(_who, range(3), Context(jobs=1), 0)) == {os.getpid()}
+    assert os.getpid() not in set(run_here(_who, range(3), Context(jobs=2), 0))
 
 
 def test_a_worker_that_dies_is_an_error_and_leaves_no_process() -> None:
     before = set(multiprocessing.active_children())
     with pytest.raises(MlsubError, match="process that read logs was killed"):
-        list(run_here(_dies_at_20, range(40), Settings(jobs=2), 0))
+        list(run_here(_dies_at_20, range(40), Context(jobs=2), 0))
     assert set(multiprocessing.active_children()) <= before
 
 
 @pytest.mark.slow
 def test_who_stops_listening_ends_the_processes() -> None:
     before = set(multiprocessing.active_children())
-    results = run_here(_square, range(1000), Settings(jobs=2), 0)
+    results = run_here(_square, range(1000), Context(jobs=2), 0)
     next(results)
     results.close()  # type: ignore[attr-defined]
     assert set(multiprocessing.active_children()) <= before
@@ -70,7 +70,7 @@ def test_processes_are_started_where_they_pay_or_are_asked_for(monkeypatch: pyte
 
 @pytest.mark.parametrize("words", ["local", "local:2", "cloud:2", "", "dask://nowhere", "dask://nowhere:٢"])
 def test_what_is_no_executor_is_named(words: str) -> None:
-    with pytest.raises(MlsubError, match="executor"), open_pool(words, None, 0):
+    with pytest.raises(MlsubError, match="executor"), open_pool(Context(executor=words), 0):
         pass
 
 
@@ -84,10 +84,10 @@ def test_chunks_hold_everything_once_in_order() -> None:
 
 
 _ENDLESS = """
-from mlsub.workspace import Settings
+from mlsub.workspace import Context
 from mlsub.workspace.executors import run_here
 from tests.workspace.test_executors import _named
-for who in run_here(_named, range(1000), Settings(jobs=2), 0):
+for who in run_here(_named, range(1000), Context(jobs=2), 0):
     print(who, flush=True)
 """
 

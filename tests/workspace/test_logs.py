@@ -18,7 +18,7 @@ from mlsub.judge.log import judge_log
 from mlsub.rounds import get_round
 from mlsub.submission.model import LogReport
 from mlsub.submission.report import Report
-from mlsub.workspace import Settings, check_paths, check_with_logs
+from mlsub.workspace import ANY, Context, Request, check_paths, check_with_logs
 from mlsub.workspace.cache import Cache
 from mlsub.workspace.logs import logs_job
 from mlsub.workspace.runs import one_benchmark
@@ -37,6 +37,10 @@ VALUES = [
 ]  # fmt: skip
 
 
+Reports = tuple[LogReport, ...]
+HERE = Context(jobs=1)
+
+
 @pytest.fixture
 def tree(tmp_path: Path) -> Tree:
     return make_tree(tmp_path)
@@ -46,11 +50,12 @@ def files_of(tree: Tree) -> list[Path]:
     return sorted(tree.entry().glob("result_*"))
 
 
-def reports(files: Sequence[Path], cache: Cache | None = None, **asked: Any) -> tuple[LogReport, ...]:
+def reports(files: Sequence[Path], cache: Cache | None = None, context: Context = HERE, **asked: Any) -> Reports:
     """The reports on logs, called by their places below the folder that all lie in."""
-    settings = Settings(**{"jobs": 1, "cache": cache, **asked})
+    context = replace(context, request=Request(**asked), cache=cache)
     root = min((file.parent for file in files), key=lambda folder: len(folder.parts))
-    return read_logs([logs_job(files, root, get_round("training", "1.0", settings.overlay), settings)], settings)[0]
+    job = logs_job(files, root, get_round("training", "1.0", context.request.overlay), context.request)
+    return read_logs([job], context)[0]
 
 
 def read(cache: Cache | None, files: Sequence[Path], **asked: Any) -> tuple[tuple[LogReport, ...], list[str]]:
@@ -236,7 +241,7 @@ def test_processes_give_what_one_process_gives(tmp_path: Path) -> None:
         text = "".join(f":::MLLOG {json.dumps(record)}\n" for record in records)
         (tmp_path / f"result_{number}.txt").write_text(text)
     files, seen = list(tmp_path.iterdir()), list[tuple[int, int]]()
-    together = reports(files, jobs=2, progress=lambda done, total: seen.append((done, total)))
+    together = reports(files, context=Context(jobs=2, progress=lambda done, total: seen.append((done, total))))
     assert together == reports(files)
     assert [report.path for report in together] == [file.name for file in files]
     assert seen[-1] == (40, 40)
@@ -270,9 +275,9 @@ def places() -> list[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("trace", [False, True], ids=["reports", "traces"])
 def test_logs_come_back_as_they_were(folder: Path, trace: bool) -> None:
-    cold = check_with_logs(places(), Settings(cache=Cache(folder), trace=trace))
+    cold = check_with_logs(places(), Context(Request(trace=trace), cache=Cache(folder)))
     cache = Cache(folder)
-    warm = check_with_logs(places(), Settings(cache=cache, trace=trace))
+    warm = check_with_logs(places(), Context(Request(trace=trace), cache=cache))
     assert cache.asked["logs"] == cache.reused["logs"] == sum(len(one.logs) for one in cold) > 0
     assert deep(warm) == deep(cold)
 
@@ -281,7 +286,7 @@ def test_logs_come_back_as_they_were(folder: Path, trace: bool) -> None:
 @pytest.mark.slow
 def test_reports_come_back_as_they_were(folder: Path) -> None:
     def reports(cache: Cache | None, jobs: int | None = None) -> list[Report]:
-        return check_paths(places(), Settings(cache=cache, jobs=jobs))
+        return check_paths(places(), Context(cache=cache, jobs=jobs))
 
     without = reports(None)
     cold = reports(Cache(folder), jobs=2)
@@ -294,9 +299,9 @@ def test_reports_come_back_as_they_were(folder: Path) -> None:
 @published
 @pytest.mark.slow
 def test_a_review_comes_back_as_it_was(folder: Path) -> None:
-    without = reading_of(sides_of(places(), Settings()), Settings())
+    without = reading_of(sides_of(places(), ANY), Context())
     for _ in range(2):
         cache = Cache(folder)
-        again = reading_of(sides_of(places(), Settings()), Settings(cache=cache))
+        again = reading_of(sides_of(places(), ANY), Context(cache=cache))
         assert deep(again) == deep(without)
     assert not cache.asked, "no log was asked for"

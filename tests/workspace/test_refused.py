@@ -16,7 +16,7 @@ from mlsub.commands.review.run import Reading, reading_of, sides_of
 from mlsub.io.errors import MlsubError
 from mlsub.rules.catalogue import catalogue, finding
 from mlsub.submission.report import Report
-from mlsub.workspace import Settings
+from mlsub.workspace import Context
 from mlsub.workspace.cache import Cache
 from mlsub.workspace.check import check_paths
 from tests.many_inputs import make_many
@@ -42,7 +42,7 @@ def test_each_rule_of_what_cannot_be_read_is_transient() -> None:
 
 def check(path: Path, cache: Path | None) -> Report:
     kept = Cache(cache) if cache is not None else None
-    [report] = check_paths([path], Settings(jobs=1, cache=kept))
+    [report] = check_paths([path], Context(jobs=1, cache=kept))
     return report
 
 
@@ -91,9 +91,9 @@ def test_no_refused_look_passes_or_lasts(
 
 
 def judged(path: Path, cache: Path) -> Reading | None:
-    settings = Settings(jobs=1, cache=Cache(cache))
+    context = Context(jobs=1, cache=Cache(cache))
     try:
-        return reading_of(sides_of([str(path)], settings), settings)
+        return reading_of(sides_of([str(path)], context.request), context)
     except MlsubError:
         return None
 

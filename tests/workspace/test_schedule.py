@@ -14,9 +14,22 @@ import msgspec
 import pytest
 
 from mlsub.findings import Finding, Verdict
+from mlsub.rounds import get_round
 from mlsub.rules.catalogue import finding
-from mlsub.workspace import Settings, check_apart, check_each, check_paths, check_with_logs, find_places, schedule
+from mlsub.workspace import (
+    ANY,
+    Context,
+    Request,
+    check_apart,
+    check_each,
+    check_paths,
+    check_with_logs,
+    executors,
+    find_places,
+    schedule,
+)
 from mlsub.workspace.executors import Pool
+from mlsub.workspace.logs import Record, package_job
 from tools.support.corpus import CORPUS
 from tools.support.effort import LONG
 from tools.support.make_tree import make_tree, spoil
@@ -56,22 +69,22 @@ def cut(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool
 @pytest.mark.usefixtures("cut")
 def test_one_process_and_two_give_the_same_bytes() -> None:
     paths = published()
-    assert encoded(check_paths(paths, Settings(jobs=2))) == encoded(check_paths(paths, Settings(jobs=1)))
+    assert encoded(check_paths(paths, Context(jobs=2))) == encoded(check_paths(paths, Context(jobs=1)))
 
 
 @pytest.mark.usefixtures("cut")
 def test_what_was_read_of_the_logs_is_the_same_too(tmp_path: Path) -> None:
     tree = rounds(tmp_path)
-    alone = check_with_logs([tree], Settings(jobs=1))
+    alone = check_with_logs([tree], Context(jobs=1))
     assert [len(one.logs) for one in alone] == [len(one.report.logs) for one in alone]
     assert [log.path for one in alone for log in one.logs] == [log.path for one in alone for log in one.report.logs]
-    assert check_with_logs([tree], Settings(jobs=2)) == alone
+    assert check_with_logs([tree], Context(jobs=2)) == alone
 
 
 def test_reports_come_in_order_as_soon_as_they_can(tmp_path: Path) -> None:
     tree = rounds(tmp_path)
     seen: list[tuple[int, int]] = []
-    count, reports = check_each([tree], Settings(jobs=1, progress=lambda done, total: seen.append((done, total))))
+    count, reports = check_each([tree], Context(jobs=1, progress=lambda done, total: seen.append((done, total))))
     assert (count, seen) == (2, [])
     first = next(reports)
     assert (first.round, seen[-1]) == ("1.0", (20, 25)), "the second round has not been read"
@@ -87,10 +100,10 @@ def test_no_more_packages_are_begun_than_so_many_a_process(tmp_path: Path, monke
             begun.append(work)
             return SimpleNamespace(result=partial(work, *words))
 
-    monkeypatch.setattr(schedule, "AHEAD", 3)
-    monkeypatch.setattr(schedule, "open_pool", lambda *_: nullcontext(Pool(Lazy(), 2)))
-    places, _ = find_places([make_tree(tmp_path).folder], Settings())
-    answers = check_apart(places * 8, Settings())
+    monkeypatch.setattr(executors, "AHEAD", 3)
+    monkeypatch.setattr(executors, "open_pool", lambda *_: nullcontext(Pool(Lazy(), 2)))
+    places, _ = find_places([make_tree(tmp_path).folder], ANY)
+    answers = check_apart(places * 8, Context())
     assert (len(next(answers).report.logs), len(begun)) == (5, 6)
     next(answers)
     assert len(begun) == 7
@@ -109,7 +122,7 @@ def test_a_defect_of_ours_is_raised_here(tmp_path: Path, monkeypatch: pytest.Mon
     forks(monkeypatch)
     for jobs in (1, 2):
         with pytest.raises(ZeroDivisionError):
-            check_paths([make_tree(tmp_path / str(jobs)).folder], Settings(jobs=jobs))
+            check_paths([make_tree(tmp_path / str(jobs)).folder], Context(jobs=jobs))
 
 
 @pytest.mark.parametrize("at", ["packages", "listing", "judging"])
@@ -120,7 +133,7 @@ def test_a_round_that_goes_away_does_not_keep_others_from_being_checked(
     from mlsub.workspace import check
 
     tree = rounds(tmp_path)
-    [good, _] = check_paths([tree], Settings())
+    [good, _] = check_paths([tree], Context())
     module, name = {
         "packages": (check, "packages"),
         "listing": (schedule, "list_package"),
@@ -135,7 +148,7 @@ def test_a_round_that_goes_away_does_not_keep_others_from_being_checked(
 
     monkeypatch.setattr(module, name, gone)
     forks(monkeypatch)
-    first, second = check_paths([tree], Settings(jobs=jobs))
+    first, second = check_paths([tree], Context(jobs=jobs))
     assert first == good
     assert second.official is Verdict.NOT_CHECKED
     assert [(f.rule, f.actual) for f in second.findings] == [("tree.unreadable", "v1.1/ACME")]
@@ -146,29 +159,27 @@ def test_a_log_beside_its_package_is_reported_once(tmp_path: Path) -> None:
     log, other = tree.log(), tmp_path / "v1.0" / "result_9.txt"
     other.write_bytes(log.read_bytes())
     for jobs in (1, 2):
-        [checked] = check_with_logs([tree.folder, log, other], Settings("1.0", jobs=jobs))
+        [checked] = check_with_logs([tree.folder, log, other], Context(Request("1.0"), jobs=jobs))
         paths = [one.path for one in checked.report.logs]
         assert len(paths) == len(set(paths)) == len(checked.logs) == 6
         assert paths[-1] == "result_9.txt"
         assert [f.path for f in checked.report.findings if f.rule == "entry.same-log-twice"] == ["result_9.txt"]
 
 
+@pytest.mark.usefixtures("settled")
 @pytest.mark.parametrize("keep", [False, True])
-def test_little_comes_back_and_it_is_what_was_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keep: bool) -> None:
-    judge, made = schedule.judge, []
-
-    def judged(*words: Any) -> schedule.Checked:
-        made.append(judge(*words))
-        return made[-1]
-
-    monkeypatch.setattr(schedule, "judge", judged)
-    (check_with_logs if keep else check_paths)([make_tree(tmp_path).folder], Settings("1.0", jobs=1))
-    assert [bool(one.logs) for one in made] == [keep]
+def test_little_comes_back_and_it_is_what_was_made(tmp_path: Path, keep: bool) -> None:
+    [place], _ = find_places([make_tree(tmp_path).folder], ANY)
+    job = package_job(place, place.path, get_round("training", "1.0"), ANY, keep=keep)
+    checked, record = schedule.judge(msgspec.structs.replace(job, record=Record()))
+    assert bool(checked.logs) is keep
+    assert record is not None and len(record.logs) == 5
+    made = [checked]
     problems: list[Finding] = [finding("log.empty", "\udcff.txt", line=None), finding("log.empty", "a", actual="nan")]
     made += [msgspec.structs.replace(one, crashed=(problem,)) for one in made for problem in problems]
-    again = pickle.loads(pickle.dumps(made))  # noqa: S301  (made here)
-    assert again == made
-    assert repr(again) == repr(made)
+    again = pickle.loads(pickle.dumps((made, record)))  # noqa: S301  (made here)
+    assert again == (made, record)
+    assert repr(again) == repr((made, record))
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -176,12 +187,12 @@ def test_each_place_has_the_report_it_has_alone(tmp_path: Path, jobs: int) -> No
     trees = [make_tree(tmp_path, "v1.0", "ACME"), make_tree(tmp_path, "v1.0", "Bolt"), make_tree(tmp_path, "v1.1")]
     spoil(trees[1], 0)
     paths = [*(tree.folder for tree in trees), trees[0].folder / "results" / "rack1"]
-    places = [one for path in paths for one in find_places([path], Settings())[0]]
-    found = list(check_apart(places, Settings(jobs=jobs)))
+    places = [one for path in paths for one in find_places([path], ANY)[0]]
+    found = list(check_apart(places, Context(jobs=jobs)))
     assert len(found) == 4
     for at, path in enumerate(paths):
-        assert [found[at]] == check_with_logs([path], Settings(jobs=1)), path
+        assert [found[at]] == check_with_logs([path], Context(jobs=1)), path
 
 
 def test_nothing_to_check_is_no_report() -> None:
-    assert list(check_apart([], Settings())) == []
+    assert list(check_apart([], Context())) == []

@@ -21,7 +21,7 @@ from mlsub.rounds import Round, get_round
 from mlsub.rules.load import benchmark as needs
 from mlsub.submission.report import Report
 from mlsub.workspace import check_paths
-from mlsub.workspace.places import Settings
+from mlsub.workspace.places import Context, Request
 from tools.oracle.generate import Combination, combinations, usage_and_round
 from tools.oracle.log import Log, generated
 from tools.oracle.official_rcp import quiet, rcp_of_the_day
@@ -228,7 +228,7 @@ def _of_the_day(round_: Round) -> Iterator[None]:
 def ours(package: Package) -> Report:
     """What mlsub says by the reference points of the installed release."""
     usage, name = usage_and_round(package.combination.round)
-    return check_paths([package.folder], Settings(name, usage, 1, convergence=INSTALLED_POINTS))[0]
+    return check_paths([package.folder], Context(Request(name, usage, convergence=INSTALLED_POINTS), jobs=1))[0]
 
 
 def rejecting(report: Report) -> set[str]:

@@ -9,7 +9,7 @@ from mlsub.convergence.statistics import mean_of, trimmed
 from mlsub.convergence.verdict import NEVER
 from mlsub.submission.report import RcpResult, Report
 from mlsub.workspace import check_paths
-from mlsub.workspace.places import Settings
+from mlsub.workspace.places import Context, Request
 from tools.oracle.generate import usage_and_round
 from tools.oracle.official_rcp import HOW
 from tools.oracle.shared import INSTALLED_POINTS, folder, recorded_entries, recorded_logs
@@ -34,7 +34,7 @@ class Compared(NamedTuple):
 def check(round_name: str) -> Report:
     """All packages of a round as one, compared with the reference points that the recorded answers used."""
     usage, name = usage_and_round(round_name)
-    return check_paths([folder(round_name)], Settings(name, usage, 1, convergence=INSTALLED_POINTS))[0]
+    return check_paths([folder(round_name)], Context(Request(name, usage, convergence=INSTALLED_POINTS), jobs=1))[0]
 
 
 def _first(answer: dict[str, Any]) -> str:

@@ -20,7 +20,7 @@ from mlsub.commands.watch.sofar import LogSoFar
 from mlsub.commands.watch.source import Look
 from mlsub.commands.watch.view import picture
 from mlsub.rounds import get_round
-from mlsub.workspace.places import Settings as Asked
+from mlsub.workspace import Context, Request
 from tools.support.make_tree import make_log
 
 #: 4 May 2021: when the logs of tools/support/make_tree.py were made.
@@ -144,7 +144,7 @@ def watch(
     **asked: Any,
 ) -> int:
     time = clock if clock is not None else FakeClock(script)
-    names, wanted = [str(path) for path in paths], Asked(**{"round": "1.0", **asked})
+    names, wanted = [str(path) for path in paths], Context(Request(**{"round": "1.0", **asked}))
     return Watch(names, wanted, time, outlet, standard_input=standard_input, **(settings or {})).run()
 
 

@@ -10,9 +10,9 @@ from typing import Any
 import yaml
 
 from mlsub.packing.manifest import Manifest
-from mlsub.packing.pack import Packing, Request, pack
+from mlsub.packing.pack import Packing, PackOptions, pack
 from mlsub.packing.read import read_manifest
-from mlsub.workspace import Settings
+from mlsub.workspace import Context
 from tools.support.make_tree import ORG, RUNS, SYSTEM, Log, make_description, make_log
 
 TODAY = date(2026, 11, 21)
@@ -80,9 +80,9 @@ class Workplace:
         """The manifest as it is read."""
         return read_manifest(self.manifest_file, {})
 
-    def pack(self, *, today: date = TODAY, **request: Any) -> Packing:
+    def pack(self, *, today: date = TODAY, **options: Any) -> Packing:
         """Pack it, written unless told."""
-        asked = Request(**{"today": today, "write": True, "settings": Settings(jobs=1), **request})
+        asked = PackOptions(**{"today": today, "write": True, "context": Context(jobs=1), **options})
         return pack(self.manifest(), self.out, asked)[1]
 
     def sources(self) -> dict[str, bytes]:

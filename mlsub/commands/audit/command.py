@@ -14,7 +14,7 @@ from mlsub.commands.output import CheckCommand, Target, check_output_options, te
 from mlsub.commands.settings import setting
 
 if TYPE_CHECKING:
-    from mlsub.workspace.places import Settings
+    from mlsub.workspace.places import Request
 
 
 @click.command("audit", cls=CheckCommand, example="mlsub audit claims.yaml --results v1.0")
@@ -43,7 +43,7 @@ def command(
     target: Target,
     strict: bool,
     footnote: bool,
-    asked: Settings,
+    asked: Request,
 ) -> None:
     """Check the claims of a file against the logs of published results.
 
@@ -60,7 +60,7 @@ def command(
     from mlsub.present.terminal import progress_bar
 
     with target.or_refused(), progress_bar() as progress:
-        found = audit(claims, results, bases=dict.fromkeys(basis), settings=ready(asked, progress))
+        found = audit(claims, results, bases=dict.fromkeys(basis), context=ready(asked, progress))
     shown = footnotes_of if footnote else document_of
     target.write(found, lambda: shown(found), results=lambda: results_of(found, strict=strict))
     status = found.exit_status(strict=strict)

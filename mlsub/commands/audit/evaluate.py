@@ -16,7 +16,7 @@ from mlsub.commands.audit.facts import Facts, read_facts
 from mlsub.commands.audit.functions import FUNCTIONS, OPERATIONS, Answer, Band, function_of
 from mlsub.commands.audit.given import ABSENT, UNSAID, NoValueError, previous, rounds_meant, submitted
 from mlsub.commands.audit.places import Given, RoundFolder
-from mlsub.workspace import AS_FOUND, Settings
+from mlsub.workspace import AS_FOUND, Context
 
 #: Basis, and values of inputs in the place of theirs.
 _Question = tuple[str, tuple[tuple[str, Band], ...]]
@@ -25,14 +25,14 @@ _Question = tuple[str, tuple[tuple[str, Band], ...]]
 class World(msgspec.Struct, frozen=True):
     """All that expressions are evaluated against, and on which ``question``.
 
-    ``settings`` is how further results are read, see facts.py; ``further`` keeps those that were.
+    ``context`` is how further results are read, see facts.py; ``further`` keeps those that were.
     ``known`` keeps the ``values`` of named expressions by question. ``moved``: all figures of results are others.
     """
 
     file: ClaimsFile
     facts: Mapping[str, Facts]
     rounds: Sequence[RoundFolder]
-    settings: Settings = AS_FOUND
+    context: Context = AS_FOUND
     further: dict[Path, Facts] = msgspec.field(default_factory=dict)
     known: dict[_Question, dict[str, Answer | NoValueError]] = msgspec.field(default_factory=dict)
     question: _Question = ("published", ())
@@ -61,7 +61,7 @@ class World(msgspec.Struct, frozen=True):
             for one in results
             if one.folder not in self.further
         ]
-        self.further.update(read_facts(new, self.settings))
+        self.further.update(read_facts(new, self.context))
         return [self.further[one.folder] for one in results if self.further[one.folder].found]
 
     def among(self, call: Call, *, whole: bool = False) -> Sequence[Given] | None:

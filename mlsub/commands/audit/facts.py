@@ -23,7 +23,6 @@ import msgspec
 from mlsub.commands.audit.claims import Result
 from mlsub.commands.audit.places import RoundFolder, chips_of, folder_of
 from mlsub.commands.audit.wording import decimal, fixed, step_of
-from mlsub.convergence.entry import USUAL
 from mlsub.convergence.statistics import cut_of
 from mlsub.io.errors import MlsubError
 from mlsub.log.run import Run
@@ -33,7 +32,7 @@ from mlsub.submission.model import LogReport
 from mlsub.submission.result import Result as Entry
 from mlsub.systems.description import read_content
 from mlsub.systems.fields import category
-from mlsub.workspace import AS_FOUND, Settings, check_with_logs
+from mlsub.workspace import AS_FOUND, Context, Request, check_with_logs
 
 #: The bases in words, in the order in which they are shown.
 BASES = {"published": "published", "unscaled": "unscaled", "expected": "expected", "rcp_mean": "at the RCP mean"}
@@ -122,7 +121,7 @@ def deciding(facts: Iterable[Facts], asked: Collection[str]) -> tuple[str, ...]:
 def gather(
     results: Sequence[Result],
     rounds: Sequence[RoundFolder],
-    settings: Settings = AS_FOUND,
+    context: Context = AS_FOUND,
 ) -> dict[str, Facts]:
     """Return what there is of each result that claims name, by its name; arguments are those of :func:`read_facts`.
 
@@ -135,23 +134,23 @@ def gather(
             there.append((result, folder_of(result, rounds)))
         except MlsubError as error:
             found[result.name] = _missing(result, None, str(error))
-    found |= {facts.name: facts for _, facts in read_facts(there, settings)}
+    found |= {facts.name: facts for _, facts in read_facts(there, context)}
     return {result.name: found[result.name] for result in results}
 
 
-def read_facts(results: Sequence[tuple[Result, Path]], settings: Settings = AS_FOUND) -> Iterator[tuple[Path, Facts]]:
+def read_facts(results: Sequence[tuple[Result, Path]], context: Context = AS_FOUND) -> Iterator[tuple[Path, Facts]]:
     """Yield each result's folder and what there is in it; the logs of a round are read in one go.
 
     Args:
         results: each with the folder of its logs.
-        settings: how logs are read; round and usage are those of each result.
+        context: how logs are read; round and usage are those of each result.
     """
     wanted: dict[tuple[str, str], list[tuple[Result, Path]]] = {}
     for result, folder in results:
         wanted.setdefault((result.usage, result.round), []).append((result, folder))
     for (usage, name), some in wanted.items():
-        of = msgspec.structs.replace(settings, round=name, usage=usage, overlay=None, convergence=USUAL, trace=False)
-        read = check_with_logs(sorted({folder for _, folder in some}), of)
+        of_round = msgspec.structs.replace(context, request=Request(name, usage))
+        read = check_with_logs(sorted({folder for _, folder in some}), of_round)
         entries = {entry.folder: entry for part in read for entry in part.results}
         for result, folder in some:
             entry, none = entries.get(folder), f"no result log in {folder.parent.name}/{folder.name}"

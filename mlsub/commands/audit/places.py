@@ -23,7 +23,7 @@ from mlsub.submission.tree import read_tree
 from mlsub.systems.description import read_description
 from mlsub.systems.fields import count
 from mlsub.systems.names import chip_of
-from mlsub.workspace import Settings, find_places, in_one_line
+from mlsub.workspace import ANY, find_places, in_one_line
 
 
 class RoundFolder(msgspec.Struct, frozen=True):
@@ -45,7 +45,7 @@ def round_folders(paths: Sequence[str]) -> tuple[RoundFolder, ...]:
 
 
 def _rounds_at(path: str) -> Iterator[RoundFolder]:
-    found, failed = find_places([path], Settings())
+    found, failed = find_places([path], ANY)
     if not found:
         raise MlsubError(*(in_one_line(place.problem) for place in failed if place.problem))
     for one in found:

@@ -14,7 +14,7 @@ from mlsub.commands.audit.places import round_folders
 from mlsub.commands.audit.read import read_claims
 from mlsub.commands.audit.verdict import Audit, Judged
 from mlsub.io.problems import FileProblemsError, Problem
-from mlsub.workspace import AS_FOUND, Settings
+from mlsub.workspace import AS_FOUND, Context
 
 
 def audit(
@@ -22,7 +22,7 @@ def audit(
     folders: Sequence[str],
     *,
     bases: Collection[str] = (),
-    settings: Settings = AS_FOUND,
+    context: Context = AS_FOUND,
 ) -> Audit:
     """Check the claims of a file against results.
 
@@ -30,22 +30,22 @@ def audit(
         file: the claims file.
         folders: where results lie, see places.py.
         bases: those that decide in the place of the usual; a claim's own go before.
-        settings: how logs are read; round and usage are those of each result.
+        context: how logs are read; round and usage are those of each result.
 
     Raises:
         FileProblemsError: the file cannot be used, or an expression of it has no value.
         MlsubError: a folder holds no results.
     """
-    return audit_of(read_world(read_claims(file), folders, settings=settings), bases=bases)
+    return audit_of(read_world(read_claims(file), folders, context=context), bases=bases)
 
 
-def read_world(claims: ClaimsFile, folders: Sequence[str], *, settings: Settings = AS_FOUND) -> World:
+def read_world(claims: ClaimsFile, folders: Sequence[str], *, context: Context = AS_FOUND) -> World:
     """Return the results that claims name, as their files have them.
 
     Args:
         claims: what was said.
         folders: where results lie, see places.py.
-        settings: how logs are read; round and usage are those of each result.
+        context: how logs are read; round and usage are those of each result.
 
     Raises:
         MlsubError: a folder holds no results.
@@ -54,7 +54,7 @@ def read_world(claims: ClaimsFile, folders: Sequence[str], *, settings: Settings
     expressions = [one.expr for claim in claims.claims for one in (*claim.readings, *claim.nearest)]
     used = {name for expression in expressions for name in claims.results_in(expression)}
     wanted = [result for result in claims.results.values() if result.name in used]
-    return World(claims, gather(wanted, rounds, settings), rounds, settings)
+    return World(claims, gather(wanted, rounds, context), rounds, context)
 
 
 def audit_of(world: World, *, bases: Collection[str] = ()) -> Audit:

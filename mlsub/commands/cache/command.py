@@ -11,14 +11,14 @@ from mlsub.commands.options import asks, open_user_cache
 from mlsub.commands.output import Target, output_options
 
 if TYPE_CHECKING:
-    from mlsub.workspace.places import Settings
+    from mlsub.workspace.places import Request
 
 
 @click.command("cache", cls=Command, example="mlsub cache clear")
 @click.argument("action", type=click.Choice(["show", "clear"]), default="show", metavar="[show|clear]")
 @asks(None, rounds=False, jobs=False, reads=False)
 @output_options("cache")
-def command(asked: Settings, action: str, target: Target) -> None:
+def command(asked: Request, action: str, target: Target) -> None:
     """Show the cache, where mlsub keeps the results of logs, or clear it.
 
     Nothing is lost with it but time: what is not there is read again. See docs/cache.md.

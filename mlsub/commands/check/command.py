@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from mlsub.present.ci import CiReport
     from mlsub.present.document import Document
     from mlsub.submission.report import Choice, Detail, Report
-    from mlsub.workspace.places import Settings
+    from mlsub.workspace.places import Request
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -116,7 +116,7 @@ def _force() -> bool:
 @click.option("--show-settings", is_flag=True, help="Show each setting, its value and its source; check nothing.")
 @check_output_options("check")
 def command(
-    asked: Settings,
+    asked: Request,
     fail_on: Severity | None,
     choice: Choice,
     detail: Detail | None,

@@ -29,7 +29,7 @@ from mlsub.present.findings import answer
 from mlsub.submission.report import Choice, Report, choose
 
 if TYPE_CHECKING:
-    from mlsub.workspace.places import Settings
+    from mlsub.workspace.places import Request
 
 #: Entries of several organisations, and single logs, up to which all are listed; entries of one, and what is bad.
 MANY, MOST_LISTED = 20, 200
@@ -117,7 +117,7 @@ def _left_out(count: int, thing: str, things: str) -> Text | None:
     return Text(f"{said} not listed here (--summary lists them).") if count > 0 else None
 
 
-def write_each(asked: Settings, target: Target, choice: Choice, settings: str) -> int:
+def write_each(asked: Request, target: Target, choice: Choice, settings: str) -> int:
     """Check the paths, print the text that the document of all reports would be, and return the exit status.
 
     Args:

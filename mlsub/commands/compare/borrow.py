@@ -25,7 +25,7 @@ from mlsub.rounds import get_round
 from mlsub.rules.catalogue import finding
 from mlsub.rules.load import rules_for
 from mlsub.submission.result import Result
-from mlsub.workspace import Settings
+from mlsub.workspace import Context
 
 #: The batch size in its forms: what one is free to change.
 FREE = frozenset(
@@ -56,20 +56,20 @@ class Loan(msgspec.Struct, frozen=True):
         return finding(rule, self.new.path, message, expected=expected, actual=actual)
 
 
-def check_borrowing(old: str, new: str, source: str, settings: Settings, forced: Sequence[str] = ()) -> Comparison:
+def check_borrowing(old: str, new: str, source: str, context: Context, forced: Sequence[str] = ()) -> Comparison:
     """Compare a resubmission with what was submitted, and with whom it borrows from.
 
     Args:
         old: the entry, or package, as it was submitted.
         new: the resubmission.
         source: the entry, or package, that hyperparameters are borrowed from.
-        settings: with the round to judge all by, None for each one's own.
+        context: with the round to judge all by, None for each one's own.
         forced: pairs of entries, ``A_ENTRY=B_ENTRY``.
 
     Raises:
         MlsubError: a side holds nothing to compare, or several entries could be the source.
     """
-    before, after, lender = (read_timed(path, settings) for path in (old, new, source))
+    before, after, lender = (read_timed(path, context) for path in (old, new, source))
     pairs = match(before, after, forced)
     found = compare_sides(before, after, pairs)
     findings: list[Finding] = []

@@ -13,7 +13,7 @@ from mlsub.commands.output import Target, output_options
 from mlsub.present.terminal import progress_bar
 
 if TYPE_CHECKING:
-    from mlsub.workspace.places import Settings
+    from mlsub.workspace.places import Request
 
 
 @click.command("compare", cls=Command, example="mlsub compare v1.0/Graphcore v1.1/Graphcore")
@@ -41,7 +41,7 @@ def command(
     source: str | None,
     resubmit: bool,
     verbose: bool,
-    asked: Settings,
+    asked: Request,
     target: Target,
 ) -> None:
     """Compare two packages or two trainings, A and B.
@@ -60,8 +60,8 @@ def command(
     from mlsub.commands.compare.run import run
 
     with progress_bar() as progress:
-        settings = ready(asked, progress)
-        found = run(old, new, settings, packages=packages, pairs=pairs, borrow=borrow, source=source, resubmit=resubmit)
+        context = ready(asked, progress)
+        found = run(old, new, context, packages=packages, pairs=pairs, borrow=borrow, source=source, resubmit=resubmit)
     if isinstance(found, PackageDiff):
         target.write(found, lambda: packages_document(found, full=verbose), "packages")
         sys.exit(1 if found.different else 0)

@@ -19,7 +19,7 @@ from mlsub.submission.listing import Item, ItemKind, list_tree
 from mlsub.submission.pairing import pairs, side_by_side, without
 from mlsub.submission.report import SystemResult
 from mlsub.submission.result import Result
-from mlsub.workspace import Settings
+from mlsub.workspace import Context
 
 #: Organisation, system, benchmark and kind of scaling, in the words of the new side.
 Key = tuple[str, str, str, str | None]
@@ -35,18 +35,18 @@ _KINDS = {
 }
 
 
-def compare(old: str, new: str, settings: Settings) -> PackageDiff:
+def compare(old: str, new: str, context: Context) -> PackageDiff:
     """Return what differs between two packages, or two benchmark folders.
 
     Args:
         old: an organisation's tree, a part of one, or a folder of organisations.
         new: another one.
-        settings: with the round to judge both by, None for each side's own.
+        context: with the round to judge both by, None for each side's own.
 
     Raises:
         MlsubError: a side holds nothing to compare, or is not a folder.
     """
-    before, after = read_side(old, settings), read_side(new, settings)
+    before, after = read_side(old, context), read_side(new, context)
     kinds = before.place.target, after.place.target
     for kind in (Target.ORGANISATIONS, Target.BENCHMARK):
         if (kinds[0] is kind) != (kinds[1] is kind):

@@ -18,7 +18,7 @@ from mlsub.submission.find import Place, Target, locate
 from mlsub.submission.report import EntryResult, Report, SystemResult
 from mlsub.submission.result import Result
 from mlsub.systems.description import read_content
-from mlsub.workspace import Settings, check_with_logs
+from mlsub.workspace import Context, check_with_logs
 
 
 class Reading(msgspec.Struct, frozen=True):
@@ -52,7 +52,7 @@ class Reading(msgspec.Struct, frozen=True):
         return read_content(Path(report.root, path), round_)
 
 
-def read_side(path: str, settings: Settings) -> Reading:
+def read_side(path: str, context: Context) -> Reading:
     """Check a package, a part of one, or a folder of organisations.
 
     Raises:
@@ -64,7 +64,7 @@ def read_side(path: str, settings: Settings) -> Reading:
             raise MlsubError(f"{path} is a file. Name a folder: an organisation's tree or a part of one.")
     except (OSError, ValueError) as error:
         raise MlsubError(f"{path} cannot be read: {error}") from error
-    (checked,) = check_with_logs([path], settings)
+    (checked,) = check_with_logs([path], context)
     report = checked.report
     no_entry = place.target is Target.BENCHMARK and len(report.entries) != 1
     if report.official is Verdict.NOT_CHECKED or no_entry:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
-import msgspec
+from msgspec.structs import replace
 
 from mlsub.commands.compare.borrow import SOFTWARE
 from mlsub.commands.compare.model import Comparison, Side
@@ -33,7 +33,7 @@ from mlsub.submission.find import find
 from mlsub.submission.model import DECIDING
 from mlsub.submission.pairing import without
 from mlsub.submission.result import Result
-from mlsub.workspace import Settings
+from mlsub.workspace import Context
 
 #: The first round in which a description has to be the same to the letter.
 _EXACT_FROM = "5.1"
@@ -53,23 +53,23 @@ def must_be_exact(usage: str | None, name: str | None) -> bool:
     return usage == "training" and name in rounds and rounds.index(name) >= rounds.index(_EXACT_FROM)
 
 
-def check_resubmission(old: str, new: str, settings: Settings, forced: Sequence[str] = ()) -> Comparison:
+def check_resubmission(old: str, new: str, context: Context, forced: Sequence[str] = ()) -> Comparison:
     """Check a result that is to be submitted again against the rules of the new round, and against what it was.
 
     Args:
         old: the result in its own round.
         new: as it is to be submitted; the same path where nothing was changed yet.
-        settings: with the new round, None to read it off the folders above ``new``.
+        context: with the new round, None to read it off the folders above ``new``.
         forced: pairs of entries, ``A_ENTRY=B_ENTRY``.
 
     Raises:
         MlsubError: a side holds nothing to compare, or the round is not a later one.
     """
-    before = read_timed(old, msgspec.structs.replace(settings, round=None))
+    before = read_timed(old, replace(context, request=replace(context.request, round=None)))
     try:
-        after = read_timed(new, settings)
+        after = read_timed(new, context)
     except MlsubError:
-        nothing_left = _none_left(before, new, settings)
+        nothing_left = _none_left(before, new, context)
         if nothing_left is None:
             raise
         return nothing_left
@@ -86,12 +86,12 @@ def check_resubmission(old: str, new: str, settings: Settings, forced: Sequence[
     for entry in (entry for entry in without(after.results, pairs, 1) if entry.path not in others):
         message, logs = "The entry was not in the earlier round", plural(entry.runs, "log")
         findings.append(finding("resubmit.logs", entry.path, message, actual=logs))
-    return msgspec.structs.replace(found, purpose="resubmit", findings=tuple(dict.fromkeys(findings)))
+    return replace(found, purpose="resubmit", findings=tuple(dict.fromkeys(findings)))
 
 
-def _none_left(before: Reading, new: str, settings: Settings) -> Comparison | None:
+def _none_left(before: Reading, new: str, context: Context) -> Comparison | None:
     """The answer where the new round has none of the benchmarks, so that there is nothing to check by its rules."""
-    asked = normalise_round(settings.round) if settings.round else find(Path(new)).round
+    asked = normalise_round(context.request.round) if context.request.round else find(Path(new)).round
     usage = before.report.usage or "training"
     entries = before.results
     if asked not in known_rounds(usage):

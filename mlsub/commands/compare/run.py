@@ -12,13 +12,13 @@ from mlsub.commands.compare.resubmit import check_resubmission
 from mlsub.commands.compare.trainings import compare as compare_trainings
 from mlsub.io.errors import MlsubError
 from mlsub.submission.find import Target, locate
-from mlsub.workspace import Settings
+from mlsub.workspace import Context
 
 
 def run(
     old: str,
     new: str | None,
-    settings: Settings,
+    context: Context,
     *,
     packages: bool | None = None,
     pairs: Sequence[str] = (),
@@ -31,7 +31,7 @@ def run(
     Args:
         old: the one, A.
         new: the other, B; None where a resubmission of A is not there yet.
-        settings: with the round to judge both by, None for each side's own.
+        context: with the round to judge both by, None for each side's own.
         packages: whether they are compared as packages; None for what the paths are.
         pairs: entries of trainings that belong together, ``A_ENTRY=B_ENTRY``.
         borrow: check B, a resubmission of A, by the rules on borrowed hyperparameters.
@@ -47,20 +47,20 @@ def run(
     if packages or (packages is None and not of_trainings and _are_packages(old, new)):
         if new is None:
             raise MlsubError("Two packages are compared: name A and B.")
-        return compare_packages(old, new, settings)
+        return compare_packages(old, new, context)
     if borrow and resubmit:
         raise MlsubError("--borrow is about this round, --resubmit about a later one. Ask for one of them.")
     if borrow != (source is not None):
         raise MlsubError("--borrow and --from belong together: A as submitted, B resubmitted, --from C.")
     if resubmit:
-        if new is None and settings.round is None:
+        if new is None and context.request.round is None:
             raise MlsubError("--resubmit needs the new round, as --round, or B that lies in it.")
-        return check_resubmission(old, old if new is None else new, settings, pairs)
+        return check_resubmission(old, old if new is None else new, context, pairs)
     if new is None:
         raise MlsubError("Two trainings are compared: name A and B.")
     if source is not None:
-        return check_borrowing(old, new, source, settings, pairs)
-    return compare_trainings(old, new, settings, pairs)
+        return check_borrowing(old, new, source, context, pairs)
+    return compare_trainings(old, new, context, pairs)
 
 
 def _are_packages(*paths: str | None) -> bool:

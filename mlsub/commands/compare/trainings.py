@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import TypeVar
 
-import msgspec
+from msgspec.structs import replace
 
 from mlsub.commands.compare.decompose import TIMED, Phases, Training, decompose, phases_of
 from mlsub.commands.compare.model import Comparison, Convergence, EntrySide, PairComparison
@@ -24,32 +24,32 @@ from mlsub.rules.load import benchmark
 from mlsub.submission.model import LogReport
 from mlsub.submission.pairing import Pair, pairs, side_by_side, without
 from mlsub.submission.result import Result
-from mlsub.workspace import Settings
+from mlsub.workspace import Context
 
 #: A smaller number counts nothing.
 _LEAST = 1e-9
 T = TypeVar("T")
 
 
-def compare(old: str, new: str, settings: Settings, forced: Sequence[str] = ()) -> Comparison:
+def compare(old: str, new: str, context: Context, forced: Sequence[str] = ()) -> Comparison:
     """Return what is different about two trainings, and what makes one of them faster.
 
     Args:
         old: a benchmark's folder, a system's, an organisation's tree, or a folder of organisations.
         new: another one; the two need not be of a kind.
-        settings: with the round to judge both by, None for each side's own.
+        context: with the round to judge both by, None for each side's own.
         forced: pairs of entries, ``A_ENTRY=B_ENTRY``.
 
     Raises:
         MlsubError: a side holds nothing to compare, nothing belongs together, or a forced pair cannot be made.
     """
-    before, after = read_timed(old, settings), read_timed(new, settings)
+    before, after = read_timed(old, context), read_timed(new, context)
     return compare_sides(before, after, match(before, after, forced))
 
 
-def read_timed(path: str, settings: Settings) -> Reading:
+def read_timed(path: str, context: Context) -> Reading:
     """Check one side as ``read_side`` does, and collect the intervals of its logs."""
-    return read_side(path, msgspec.structs.replace(settings, intervals=True))
+    return read_side(path, replace(context, request=replace(context.request, intervals=True)))
 
 
 def compare_sides(before: Reading, after: Reading, found: Sequence[Pair]) -> Comparison:

@@ -24,7 +24,7 @@ from mlsub.present.envelope import Answer
 from mlsub.rounds import get_round
 from mlsub.submission.find import Place, Target, organisations
 from mlsub.submission.result import round_key
-from mlsub.workspace import Settings, check_apart, find_places, in_one_line
+from mlsub.workspace import Context, Request, check_apart, find_places, in_one_line
 from mlsub.workspace.cache import scan_tree
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Built(Answer, frozen=True, kw_only=True):
 def build(
     folders: Sequence[Path],
     output: Path,
-    settings: Settings,
+    context: Context,
     parquet: Path | None = None,
     *,
     fresh: bool = False,
@@ -64,7 +64,7 @@ def build(
     Args:
         folders: of rounds, a round, or organisations.
         output: the database's file.
-        settings: of which round the folders are, how many processes read, and what the convergence test is to do.
+        context: of which round the folders are, how many processes read, and what the convergence test is to do.
         parquet: a folder for one file a table.
         fresh: build anew what is there already.
 
@@ -73,13 +73,13 @@ def build(
             written.
     """
     check_ready(*filter(None, (output, parquet)))
-    packages, passed_over = find_packages(folders, settings)
+    packages, passed_over = find_packages(folders, context.request)
     _check_places(output, parquet, packages.values())
-    state = _state(settings, packages)
+    state = _state(context.request, packages)
     known = None if fresh or not output.exists() else _known_state(output)
     written, aside = not state or known != state, None
     if written:
-        aside = _write(output, settings, packages.values(), state)
+        aside = _write(output, context, packages.values(), state)
     with _connected(output, f"{output} cannot be read") as connection:
         if parquet is not None:
             _export(connection, parquet)
@@ -95,13 +95,13 @@ def build(
         )
 
 
-def find_packages(paths: Sequence[Path], settings: Settings) -> tuple[dict[str, Place], tuple[str, ...]]:
+def find_packages(paths: Sequence[Path], request: Request) -> tuple[dict[str, Place], tuple[str, ...]]:
     """Return the submissions below paths by round and name, in this order, and in words what was left out.
 
     Raises:
         MlsubError: a path does not exist or holds nothing, or one submission is there twice.
     """
-    found, failed = find_places(paths, settings)
+    found, failed = find_places(paths, request)
     problems = {place.path: place.problem for place in failed if place.problem}
     nothing = [problem for problem in problems.values() if problem.rule != "check.unknown-round"]
     passed = [f"{path}: {in_one_line(problem)}" for path, problem in problems.items()]
@@ -164,13 +164,13 @@ def _known_state(file: Path) -> str:
         return str(about[2]) if about is not None and current else _OLDER
 
 
-def _state(settings: Settings, packages: Mapping[str, Place]) -> str:
+def _state(request: Request, packages: Mapping[str, Place]) -> str:
     """What a database is made of, as a digest; no file of a submission is opened for it.
 
     Empty where a change from now on may not show, as files have changed only just now.
     """
-    parts = [msgspec.json.encode(settings.convergence)]
-    for file in filter(None, (settings.convergence.reference, settings.overlay)):
+    parts = [msgspec.json.encode(request.convergence)]
+    for file in filter(None, (request.convergence.reference, request.overlay)):
         with _named(f"{file} cannot be read"), open_regular(file) as stream:
             parts.append(stream.read())
     for key, place in packages.items():
@@ -181,7 +181,7 @@ def _state(settings: Settings, packages: Mapping[str, Place]) -> str:
     return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
-def _write(output: Path, settings: Settings, packages: Collection[Place], state: str) -> str | None:
+def _write(output: Path, context: Context, packages: Collection[Place], state: str) -> str | None:
     """Make the database beside its place, and put it there.
 
     Returns:
@@ -194,8 +194,8 @@ def _write(output: Path, settings: Settings, packages: Collection[Place], state:
         with _connected(part, f"{output} cannot be built", config={"threads": 1}) as connection:
             create_tables(connection)
             into = Inserter(connection)
-            for place, one in zip(packages, check_apart(list(packages), settings), strict=True):
-                round_ = get_round(place.usage, place.round, settings.overlay)
+            for place, one in zip(packages, check_apart(list(packages), context), strict=True):
+                round_ = get_round(place.usage, place.round, context.request.overlay)
                 into.add(package_rows(place.root, round_, one))
             into.flush()
             connection.execute(f"CREATE TABLE {ABOUT} AS SELECT ? AS format, ? AS mlsub, ? AS state", about)

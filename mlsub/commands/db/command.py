@@ -16,7 +16,7 @@ from mlsub.present import FORMATS, columnar
 
 if TYPE_CHECKING:
     from mlsub.commands.db.query import ArrowResult, QueryResult
-    from mlsub.workspace.places import Settings
+    from mlsub.workspace.places import Request
 
 
 @click.group("db", cls=LazyGroup)
@@ -44,7 +44,7 @@ def command() -> None:
 @asks(None, convergence=True)
 @click.option("--force", is_flag=True, help="Build FILE anew; a file that mlsub did not write is kept as FILE.~1~.")
 @format_option
-def build(asked: Settings, output: str, parquet: str | None, force: bool, format_: str) -> None:
+def build(asked: Request, output: str, parquet: str | None, force: bool, format_: str) -> None:
     """Build a database of the submissions in DIR....
 
     DIR is a folder of rounds, a round, or an organisation. Afterwards FILE has what the DIRs have, and no more. If

@@ -16,7 +16,7 @@ from mlsub.present.terminal import progress_bar
 
 if TYPE_CHECKING:
     from mlsub.io.errors import MlsubError
-    from mlsub.workspace.places import Settings
+    from mlsub.workspace.places import Request
 
 
 @click.command("fix", cls=Command, example="mlsub fix v5.1/ACME --write")
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     help="Set the size above which --truncate shortens a log.",
 )
 @format_options(*FORMATS, "diff")
-def command(asked: Settings, write: bool, wanted: tuple[str, ...], truncate: bool, limit: int, format_: str) -> None:
+def command(asked: Request, write: bool, wanted: tuple[str, ...], truncate: bool, limit: int, format_: str) -> None:
     """Propose repairs that need no knowledge of the run; make them with --write.
 
     Repairs duplicate keys of equal value, spellings of the status, names of results, benchmark folders and

@@ -26,7 +26,7 @@ from mlsub.rules.catalogue import finding
 from mlsub.submission.find import Place, Target, locate
 from mlsub.submission.report import Report
 from mlsub.systems.description import MAX_BYTES, read_description
-from mlsub.workspace import Settings, check_paths
+from mlsub.workspace import Context, check_paths
 from mlsub.workspace.runs import round_of
 
 #: Logs above are reported and left: no result may be as large.
@@ -45,13 +45,13 @@ _FAMILIES = (
 
 
 def fix(
-    paths: Sequence[str], settings: Settings, wanted: tuple[str, ...], *, write: bool, diff: bool
+    paths: Sequence[str], context: Context, wanted: tuple[str, ...], *, write: bool, diff: bool
 ) -> tuple[list[Plan], list[bytes], list[MlsubError]]:
     """Find out what would be repaired, and repair it.
 
     Args:
         paths: logs, descriptions and folders.
-        settings: the round, None to read it off the folders.
+        context: the round, None to read it off the folders.
         wanted: rules, or starts of them, to repair by; empty for all.
         write: whether the repairs are made.
         diff: whether a diff is wanted.
@@ -67,7 +67,7 @@ def fix(
             try:
                 here = Path(work, str(number))
                 here.mkdir()
-                plan = Plan(path, settings, wanted or model.ALL, here)
+                plan = Plan(path, context, wanted or model.ALL, here)
                 # Before anything moves: of a folder that is renamed, the diff names every file.
                 diffs += plan.diff() if diff else ()
                 if write:
@@ -102,7 +102,7 @@ class Plan:
 
     Args:
         path: a log, a description, or a folder.
-        settings: the round, None to read it off the folders.
+        context: the round, None to read it off the folders.
         wanted: rules, or starts of them, to repair by.
         work: an empty folder for what is built meanwhile.
 
@@ -110,10 +110,10 @@ class Plan:
         MlsubError: there is nothing at the path that could be looked at.
     """
 
-    def __init__(self, path: str, settings: Settings, wanted: tuple[str, ...], work: Path) -> None:
+    def __init__(self, path: str, context: Context, wanted: tuple[str, ...], work: Path) -> None:
         self._place = _place(path)
         self._root = root_of(self._place)
-        self._settings, self._wanted, self._work = settings, wanted, work
+        self._context, self._wanted, self._work = context, wanted, work
         self._left: list[Finding] = []
         self._notes: list[str] = []
         self.repairs: dict[Path, list[model.Repair]] = {}
@@ -129,7 +129,7 @@ class Plan:
             note = "no round is known, so repairs of names, status and repeated keys are left out; say --round"
             self._notes.append(note)
         else:
-            self._settings = msgspec.structs.replace(settings, round=self._round.name, usage=self._round.usage)
+            self._context = context.in_round(self._round)
             self._after = after = self._judge(before)
             self._leave_the_rest(after)
 
@@ -159,13 +159,13 @@ class Plan:
     def _round_of(self, report: Report | None) -> Round | None:
         if report is None or report.usage is None or report.round is None:
             with suppress(MlsubError):  # Of logs by another name nothing is checked, but their round may be known.
-                return round_of([self._place.path], self._settings)
+                return round_of([self._place.path], self._context.request)
             return None
-        return get_round(report.usage, report.round, self._settings.overlay)
+        return get_round(report.usage, report.round, self._context.request.overlay)
 
     def _checked(self, path: Path) -> Report | None:
         """The official verdict on a path; None where no round is known."""
-        [report] = check_paths([path], self._settings)
+        [report] = check_paths([path], self._context)
         for found in report.findings:
             if found.rule in ("check.unknown-round", "check.no-such-path"):
                 raise MlsubError(f"{found.message}: expected {found.expected}.")
@@ -243,7 +243,7 @@ class Plan:
         work.mkdir()
         top = shadow(self._root, self._contents, self._targets, work)
         report = self._checked(top / renamed(self._place.path, self._targets).relative_to(self._root))
-        assert report is not None  # noqa: S101  (the settings name a round)
+        assert report is not None  # noqa: S101  (the context has a round)
         return report
 
     def _leave_the_rest(self, after: Report) -> None:

@@ -16,7 +16,7 @@ from mlsub.commands.settings import setting
 from mlsub.present.terminal import progress_bar
 
 if TYPE_CHECKING:
-    from mlsub.workspace.places import Settings
+    from mlsub.workspace.places import Request
 
 
 @click.command(
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @setting("--strict/--no-strict", help="Refuse to write a package with review warnings, too.")
 @format_option
 def command(
-    asked: Settings,
+    asked: Request,
     output: Path,
     write: bool,
     force: bool,
@@ -50,16 +50,16 @@ def command(
     """
     from mlsub.commands.merge.document import document_of
     from mlsub.commands.merge.run import merge
-    from mlsub.packing.pack import Request
+    from mlsub.packing.pack import PackOptions
 
     with progress_bar() as progress:
-        request = Request(
+        options = PackOptions(
             write=write,
             force=force,
             strict=strict,
             even_with_errors=even_with_errors or even_rejected,
-            settings=ready(asked, progress),
+            context=ready(asked, progress),
         )
-        outcome = merge(asked.paths, output, request, even_rejected=even_rejected)
+        outcome = merge(asked.paths, output, options, even_rejected=even_rejected)
     Target("merge", format_).write(outcome, lambda: document_of(outcome))
     sys.exit(outcome.exit_status)

@@ -20,7 +20,7 @@ from mlsub.io.folders import Piece, check_free
 from mlsub.io.look import content_digest
 from mlsub.io.show import first_few, plural
 from mlsub.log.changes import fields
-from mlsub.packing.pack import GivenWaivers, Request, Waived, judge
+from mlsub.packing.pack import GivenWaivers, PackOptions, Waived, judge
 from mlsub.packing.read import read_waivers
 from mlsub.present.envelope import Answer
 from mlsub.rounds import Round
@@ -92,13 +92,13 @@ class Merge(Answer, frozen=True, kw_only=True):
         return int(bool(self.findings or self.blocking) or (self.report is not None and not self.written))
 
 
-def merge(paths: Sequence[str], output: Path, request: Request, *, even_rejected: bool) -> Merge:
+def merge(paths: Sequence[str], output: Path, options: PackOptions, *, even_rejected: bool) -> Merge:
     """Join packages, or say what stands in the way.
 
     Args:
         paths: the packages, which are never changed.
         output: the organisation's folder to be.
-        request: what to do; ``force`` lets a folder that mlsub wrote be replaced. Where the settings name no round, it
+        options: what to do; ``force`` lets a folder that mlsub wrote be replaced. Where its context names no round, it
             is that of the folders above the packages.
         even_rejected: whether a package that is rejected is put in place as well.
 
@@ -106,24 +106,24 @@ def merge(paths: Sequence[str], output: Path, request: Request, *, even_rejected
         MlsubError: something cannot be read or written, or ``output`` cannot be used; then nothing has changed.
     """
     sources = read_sources(paths)
-    rules = round_of([source.folder for source in sources], request.settings, "packages")
-    _check_place(output, sources, force=request.force)
+    rules = round_of([source.folder for source in sources], options.context.request, "packages")
+    _check_place(output, sources, force=options.force)
     plan, pieces = plan_merge(sources, rules, output)
     check_free(output, {piece.to: piece.source for piece in pieces if piece.source is not None})
     given = _waivers(sources)
-    if plan.findings or not request.write:
+    if plan.findings or not options.write:
         return plan
     place = output.absolute()
     report, written = write_package(
         pieces,
         place.name,
         place,
-        msgspec.structs.replace(request.settings, round=rules.name, usage=rules.usage),
+        options.context.in_round(rules),
         wanted=lambda report: (
-            not judge(report, given, request).blocking or (even_rejected and report.official is Verdict.REJECTED)
+            not judge(report, given, options).blocking or (even_rejected and report.official is Verdict.REJECTED)
         ),
     )
-    judged = msgspec.structs.asdict(judge(report, given, request))
+    judged = msgspec.structs.asdict(judge(report, given, options))
     return msgspec.structs.replace(
         plan, **judged, report=msgspec.structs.replace(report, root=str(place)), written=written
     )

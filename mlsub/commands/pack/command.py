@@ -17,7 +17,7 @@ from mlsub.present.terminal import progress_bar
 
 if TYPE_CHECKING:
     from mlsub.packing.manifest import Waiver
-    from mlsub.workspace.places import Settings
+    from mlsub.workspace.places import Request
 
 
 @click.command("pack", cls=Command, example="mlsub pack submission.yaml --write")
@@ -44,7 +44,7 @@ def command(
     even_with_errors: bool,
     allow: tuple[str, ...],
     reason: tuple[str, ...],
-    asked: Settings,
+    asked: Request,
     format_: str,
 ) -> None:
     """Assemble the submission that MANIFEST describes, check it, and put it in place.
@@ -56,22 +56,22 @@ def command(
     Exit status: 0 written, or nothing prevents it; 1 something prevents it; 2 the manifest or DIR cannot be used.
     """
     from mlsub.commands.pack.document import document_of
-    from mlsub.packing.pack import Request, pack
+    from mlsub.packing.pack import PackOptions, pack
     from mlsub.packing.read import read_manifest
 
     waivers = _allowed(allow, reason)
     wanted = read_manifest(manifest)
     with progress_bar() as progress:
-        request = Request(
+        options = PackOptions(
             write=write,
             force=force,
             templates=scaffold,
             strict=strict,
             even_with_errors=even_with_errors,
             waivers=waivers,
-            settings=ready(asked, progress),
+            context=ready(asked, progress),
         )
-        plan, packed = pack(wanted, output or wanted.usual_out, request)
+        plan, packed = pack(wanted, output or wanted.usual_out, options)
     Target("pack", format_).write(packed, lambda: document_of(plan, packed, wanted=write))
     sys.exit(1 if packed.refused else 0)
 

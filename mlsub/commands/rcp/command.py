@@ -17,7 +17,7 @@ from mlsub.present.terminal import progress_bar
 
 if TYPE_CHECKING:
     from mlsub.convergence.reference import Which
-    from mlsub.workspace.places import Settings
+    from mlsub.workspace.places import Request
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -92,7 +92,7 @@ def plan(
 @asks(rules=True, convergence=True)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Set the seed of the bootstrap.")
 @output_options("rcp margin")
-def margin(asked: Settings, seed: int, target: Target) -> None:
+def margin(asked: Request, seed: int, target: Target) -> None:
     """Show how near the limit of the convergence test existing results are.
 
     For each Closed entry: the distance of its mean to the least that is accepted, what the scaling costs, and the
@@ -143,7 +143,7 @@ def margin(asked: Settings, seed: int, target: Target) -> None:
 @click.option("--force", is_flag=True, help="Replace FILE; the earlier file is kept as FILE.~1~.")
 @format_option
 def build(
-    asked: Settings,
+    asked: Request,
     output: str,
     name: str | None,
     hyperparameters: tuple[str, ...],
@@ -174,12 +174,12 @@ def build(
 
     file = Path(output)
     with progress_bar() as progress:
-        settings = ready(asked, progress)
+        context = ready(asked, progress)
         check_output(file, force=force)
         known = known_records(Path(append)) if append is not None else {}
         files = find_runs(asked.paths, any_name=reference)
-        found = round_of(files, settings)
-        logs = read_runs(files, found, settings)
+        found = round_of(files, context.request)
+        logs = read_runs(files, found, context)
         digests = None
         if reference:
             logs = tuple(reference_run(file, log, found) for file, log in zip(files, logs, strict=True))

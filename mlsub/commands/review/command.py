@@ -16,7 +16,7 @@ from mlsub.present.terminal import progress_bar
 
 if TYPE_CHECKING:
     from mlsub.submission.report import Choice, Detail
-    from mlsub.workspace.places import Settings
+    from mlsub.workspace.places import Request
 
 
 @click.command("review", cls=CheckCommand, example="mlsub review v5.1/ACME")
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @click.option("--rates", is_flag=True, help="Show how often each rule that compares runs applies instead.")
 @check_output_options("review")
 def command(
-    asked: Settings,
+    asked: Request,
     against: tuple[str, ...],
     table: str | None,
     choice: Choice,
@@ -54,10 +54,10 @@ def command(
     with target.or_refused():
         check_rule_names((*choice.select, *choice.ignore))
         with progress_bar() as progress:
-            settings = ready(asked, progress)
-            sides = sides_of(asked.paths, settings, beside=against, skip=skipped.append)
+            context = ready(asked, progress)
+            sides = sides_of(asked.paths, context.request, beside=against, skip=skipped.append)
             sides = sides._replace(table=Path(table) if table else None)
-            reading = reading_of(sides, settings)
+            reading = reading_of(sides, context)
         review = review_of(
             reading, sides, choice, lambda findings: apply_waivers_to_findings(findings, sides.root), skipped
         )

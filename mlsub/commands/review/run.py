@@ -38,7 +38,7 @@ from mlsub.submission.pairing import paired
 from mlsub.submission.report import Choice, EntryResult, Report
 from mlsub.submission.result import Result
 from mlsub.systems.names import namings
-from mlsub.workspace import Checked, Settings, check_places, find_places, in_one_line
+from mlsub.workspace import Checked, Context, Request, check_places, find_places, in_one_line
 from mlsub.workspace.cache import content_digest, digest_of, exactly, file_fingerprint, record_name, scan_tree
 
 #: What has all results of an organisation, so that a row of a results table may be without logs.
@@ -86,7 +86,7 @@ class Reading(msgspec.Struct, frozen=True):
 
 def sides_of(
     paths: Sequence[str],
-    settings: Settings,
+    request: Request,
     beside: Sequence[str] = (),
     skip: Callable[[str], None] | None = None,
 ) -> Sides:
@@ -94,7 +94,7 @@ def sides_of(
 
     Args:
         paths: what :mod:`mlsub.workspace.places` takes for a path.
-        settings: what the caller knows better than the folders; its round is that of ``paths``.
+        request: what the caller knows better than the folders; its round is that of ``paths``.
         beside: the others.
         skip: takes what is wrong with each place that cannot be looked at, where others can; without it, that is an
             error.
@@ -102,16 +102,16 @@ def sides_of(
     Raises:
         MlsubError: a path does not exist, or has no known round.
     """
-    found = _found(paths, settings, skip)
-    others = _found(beside, replace(settings, round=None), skip)
+    found = _found(paths, request, skip)
+    others = _found(beside, replace(request, round=None), skip)
     root = Path(os.path.commonpath([place.root for place in (*found, *others)]))
     own = {package.path for place in found for package in _packages(place)}
     apart = (package for place in others for package in _packages(place) if package.path not in own)
-    return Sides(tuple(found), tuple(apart), settings.overlay, root)
+    return Sides(tuple(found), tuple(apart), request.overlay, root)
 
 
-def _found(paths: Sequence[str], settings: Settings, skip: Callable[[str], None] | None) -> list[Place]:
-    found, failed = find_places(paths, settings)
+def _found(paths: Sequence[str], request: Request, skip: Callable[[str], None] | None) -> list[Place]:
+    found, failed = find_places(paths, request)
     lines = dict.fromkeys(in_one_line(place.problem) for place in failed if place.problem)
     if not lines:
         return found
@@ -129,17 +129,17 @@ def _packages(place: Place) -> list[Place]:
         raise MlsubError(f"{place.path} cannot be read: {error.strerror or error}. Check your permissions.") from error
 
 
-def reading_of(sides: Sides, settings: Settings) -> Reading:
+def reading_of(sides: Sides, context: Context) -> Reading:
     """Return what was judged, that in the cache where no file has changed.
 
     Raises:
         MlsubError: no log is below the paths.
     """
-    cache, places = settings.cache if sides.table is None else None, (sides.found, sides.beside)
+    cache, places = context.cache if sides.table is None else None, (sides.found, sides.beside)
     name, state = record_name("review", *places), sides.fingerprint() if cache is not None else None
     if cache is not None and state is not None and (known := cache.read("answers", name, state, Reading)):
         return known
-    checked, others = read(sides, settings)
+    checked, others = read(sides, context)
     if sides.table is not None and len(checked) > 1:
         raise MlsubError("A results table is of one round. Name the folder of that round.")
     reading = Reading(tuple(judge(checked, others, sides)))
@@ -149,17 +149,17 @@ def reading_of(sides: Sides, settings: Settings) -> Reading:
     return reading
 
 
-def read(sides: Sides, settings: Settings) -> tuple[list[Checked], list[Checked]]:
+def read(sides: Sides, context: Context) -> tuple[list[Checked], list[Checked]]:
     """Return the reports on both sides, each log read once.
 
     Raises:
         MlsubError: no log is below the paths.
     """
-    traced = replace(settings, trace=True)
+    traced = replace(context, request=replace(context.request, trace=True))
     checked = check_places(sides.found, traced)
     logs = [log for one in checked for log in one.logs]
     if not logs:
-        names = settings.paths or [str(place.path) for place in sides.found]
+        names = context.request.paths or [str(place.path) for place in sides.found]
         raise MlsubError(f"There is no result log below {', '.join(names[:3])}. Name an organisation's tree.")
     if not any(log.run.timeline.events for log in logs):
         lost = next((f" ({f.path}: {f.message})" for log in logs for f in log.findings if _is_unread(f)), "")

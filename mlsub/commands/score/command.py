@@ -18,7 +18,7 @@ from mlsub.present import FORMATS
 if TYPE_CHECKING:
     from mlsub.present.tables import Row
     from mlsub.submission.report import Report
-    from mlsub.workspace.places import Settings
+    from mlsub.workspace.places import Request
 
 
 @click.command("score", cls=Command, example="mlsub score v5.1/ACME --format csv -o scores.csv")
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @click.option("--write-scaling", is_flag=True, help="Write missing scaling.json files with the expected factor.")
 @output_options("score", (*FORMATS, "csv", "parquet", "xlsx"), by_name=True)
 def command(
-    asked: Settings,
+    asked: Request,
     select: int | None,
     write_scaling: bool,
     target: Target,

@@ -19,7 +19,7 @@ from mlsub.workspace.runs import find_runs, one_benchmark, read_runs, round_of
 if TYPE_CHECKING:
     from mlsub.rounds import Round
     from mlsub.submission.model import LogReport
-    from mlsub.workspace.places import Settings
+    from mlsub.workspace.places import Request
 
 #: The rules' source, for whoever is asked why it is these runs.
 _WHY = "training rules, Scoring: of more runs than needed, the consecutive ones nearest the median are the result"
@@ -51,13 +51,13 @@ class Selected(Answer, frozen=True, kw_only=True):
     problems: tuple[str, ...] = ()
 
 
-def run_selection(asked: Settings, size: int, target: Target) -> NoReturn:
+def run_selection(asked: Request, size: int, target: Target) -> NoReturn:
     """Select the runs, print the answer and end: 0 selected, 1 no result possible, 2 could not be read."""
     with progress_bar() as progress:
-        settings = ready(asked, progress)
+        context = ready(asked, progress)
         files = find_runs(asked.paths)
-        found = round_of(files, settings)
-        logs = read_runs(files, found, settings)
+        found = round_of(files, context.request)
+        logs = read_runs(files, found, context)
     answer = _selected(logs, found, size)
     target.write(answer, lambda: selection_document(answer), "selection")
     sys.exit(1 if answer.selection is None or answer.selection.chosen is None else 0)

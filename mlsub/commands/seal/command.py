@@ -16,7 +16,7 @@ from mlsub.present.terminal import progress_bar
 
 if TYPE_CHECKING:
     from mlsub.packing.forms import Key
-    from mlsub.workspace.places import Settings
+    from mlsub.workspace.places import Request
 
 
 @click.command("seal", cls=Command, example="mlsub seal v5.1/ACME -o ACME.tar.gz.age --recipient age1...")
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 @click.option("--force", is_flag=True, help="Replace FILE and the files beside it; those of others are kept.")
 @format_option
 def command(
-    asked: Settings,
+    asked: Request,
     tree: Path,
     output: Path | None,
     recipients: tuple[str, ...],

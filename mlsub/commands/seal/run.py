@@ -36,7 +36,7 @@ from mlsub.rules.catalogue import finding
 from mlsub.submission.find import find, folders, is_organisation
 from mlsub.submission.report import Report
 from mlsub.submission.templates import PLACEHOLDERS, unfilled_in
-from mlsub.workspace import Settings, check_paths
+from mlsub.workspace import Context, check_paths
 
 #: Findings on code that is missing, but for a folder that has another name.
 _NO_CODE = ("layout.benchmarks-missing", "layout.code-missing")
@@ -141,18 +141,18 @@ def _reasons(sealing: Sealing) -> Iterator[str]:
 
 
 def check_tree(
-    tree: Path, settings: Settings, *, even_rejected: bool, even_with_errors: bool, even_unfilled: bool
+    tree: Path, context: Context, *, even_rejected: bool, even_with_errors: bool, even_unfilled: bool
 ) -> tuple[Verdict, tuple[Finding, ...], list[str]]:
     """Return the official verdict on a tree, why it is not sealed, and where it has no code.
 
     Args:
         tree: an organisation's folder, or one of organisations.
-        settings: how it is checked.
+        context: how it is checked.
         even_rejected: seal it whatever the check says.
         even_with_errors: seal it although the check finds review errors.
         even_unfilled: seal it although somebody has to fill something in.
     """
-    reports = check_paths([tree], settings)
+    reports = check_paths([tree], context)
     worst = max((report.official for report in reports), key=list(Verdict).index)
     found = [] if even_rejected else list(_rejected(tree, reports))
     unfilled = list(_unfilled(tree))

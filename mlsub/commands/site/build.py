@@ -24,7 +24,7 @@ from mlsub.present.document import Document, Span, Text, document
 from mlsub.present.entries import without_logs
 from mlsub.present.envelope import Answer
 from mlsub.submission.result import round_key
-from mlsub.workspace import AS_FOUND, Checked, Settings
+from mlsub.workspace import AS_FOUND, Checked, Context
 from mlsub.workspace.executors import run_here
 
 #: By this file a folder is known as a site, which may be replaced.
@@ -87,7 +87,7 @@ def _check_replaceable(output: Path, *, force: bool) -> None:
 def build_site(
     checked: Sequence[Checked],
     output: Path,
-    settings: Settings = AS_FOUND,
+    context: Context = AS_FOUND,
     *,
     title: str | None = None,
     url: str = "",
@@ -97,7 +97,7 @@ def build_site(
     Args:
         checked: reports and the logs they rest on.
         output: the folder; see :func:`check_place`.
-        settings: those that the reports were made with, and how many processes of this machine write pages, unless as
+        context: those that the reports were made with, and how many processes of this machine write pages, unless as
             many as pay; ``progress`` is called with how many pages are written.
         title: of the first page; None for the usual one.
         url: where the site will be, with a slash at its end; pages name their pictures by it.
@@ -106,8 +106,8 @@ def build_site(
         MlsubError: it cannot be written. Then what was there before is there.
         MlsubError: see :func:`mlsub.commands.site.render.check_libraries`.
     """
-    site = Site(build_rounds(checked, settings.overlay))
-    own = settings.convergence.reference
+    site = Site(build_rounds(checked, context.request.overlay))
+    own = context.request.convergence.reference
     files = downloads(site.results)
     groups = list(group_pages(site))
     indexes = [page for page in groups if "/" not in page.path]
@@ -131,10 +131,10 @@ def build_site(
             done, count = len(pages), len(pages) + len(site.results)
             pictures = [(page.picture_path, it) for page in pages if (it := page.preview.picture) is not None]
             write, parts = partial(_write_part, folder, frame, own), [*pictures, *_chunks(site.results)]
-            for written in run_here(write, parts, settings, len(site.results) * _WEIGHT):
+            for written in run_here(write, parts, context, len(site.results) * _WEIGHT):
                 done += written
-                if settings.progress is not None:
-                    settings.progress(done, count)
+                if context.progress is not None:
+                    context.progress(done, count)
         except OSError as error:
             raise _unwritable(output, error) from error
         replace_folder(folder, final)

@@ -17,7 +17,7 @@ from mlsub.present.terminal import progress_bar
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mlsub.workspace import Checked, Settings
+    from mlsub.workspace import Checked, Context, Request
 
 
 @click.command("site", cls=Command, example="mlsub site v5.1 -o build/site")
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @click.option("--url", metavar="URL", help="Where the site will be: links that are shared then have pictures.")
 @format_option
 def command(
-    asked: Settings,
+    asked: Request,
     output: str,
     force: bool,
     title: str | None,
@@ -54,17 +54,17 @@ def command(
     if url is not None and not url.startswith(("https://", "http://")):
         raise MlsubError(f"{url} is no address of a site. It begins with https://.")
     check_place(Path(output), asked.paths, force=force)
-    settings = ready(asked)
-    checked = _check(asked.paths, settings)
+    context = ready(asked)
+    checked = _check(asked.paths, context)
     with progress_bar("writing pages") as progress:
-        shown = replace(settings, progress=progress)
+        shown = replace(context, progress=progress)
         where = f"{url.rstrip('/')}/" if url else ""
         built = build_site(checked, Path(output), shown, title=title, url=where)
     Target("site", format_).write(built, lambda: document_of(built))
     exit_with([one.report for one in checked])
 
 
-def _check(paths: Sequence[str], settings: Settings) -> list[Checked]:
+def _check(paths: Sequence[str], context: Context) -> list[Checked]:
     """Read and judge, each log once.
 
     Raises:
@@ -75,7 +75,7 @@ def _check(paths: Sequence[str], settings: Settings) -> list[Checked]:
     from mlsub.workspace import check_with_logs
 
     with progress_bar() as progress:
-        read = check_with_logs(paths, replace(settings, progress=progress))
+        read = check_with_logs(paths, replace(context, progress=progress))
     reports = apply_waivers([one.report for one in read], paths)
     checked = [replace(one, reports=(report,)) for one, report in zip(read, reports, strict=True)]
     tell_unchecked([one.report for one in checked])

@@ -16,7 +16,7 @@ from mlsub.commands.output import Target, output_options
 from mlsub.present.terminal import progress_bar
 
 if TYPE_CHECKING:
-    from mlsub.workspace.places import Settings
+    from mlsub.workspace.places import Request
 
 
 @click.command("status", cls=Command, example="mlsub status submission.yaml")
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @asks(None)
 @folder_option("--package", help="Look for the package of a manifest in DIR; otherwise where mlsub pack puts it.")
 @output_options("status")
-def command(asked: Settings, path: Path, package: Path | None, target: Target) -> None:
+def command(asked: Request, path: Path, package: Path | None, target: Target) -> None:
     """Show where a submission stands: entries, missing runs, margins, what is left to fill in, and the next command.
 
     PATH is a manifest, a folder with submission.yaml in it, or a package; it is the current folder unless you name

@@ -19,7 +19,7 @@ from mlsub.io.errors import MlsubError
 from mlsub.io.show import plural
 from mlsub.packing.manifest import Manifest
 from mlsub.packing.names import MANIFEST_SUFFIX
-from mlsub.packing.pack import Request, deciding, pack
+from mlsub.packing.pack import PackOptions, deciding, pack
 from mlsub.packing.tree import compare_tree, read_manifest
 from mlsub.present.envelope import Answer
 from mlsub.rounds import Round, get_round
@@ -29,7 +29,7 @@ from mlsub.submission.find import Place, Target, folders, is_folder, locate, man
 from mlsub.submission.manifest import MANIFEST
 from mlsub.submission.report import Report
 from mlsub.submission.templates import PLACEHOLDERS, Unfilled, unfilled_in
-from mlsub.workspace import AS_FOUND, Settings, check_paths, in_one_line
+from mlsub.workspace import AS_FOUND, Context, check_paths, in_one_line
 
 #: As mlsub seal names its files beside a package.
 _SEALED = (".tar.gz.age", ".tar.gz.enc", ".tar.gz")
@@ -92,25 +92,25 @@ def manifest_of(path: Path) -> Path | None:
     return None
 
 
-def status_of_manifest(manifest: Manifest, out: Path, today: date, settings: Settings = AS_FOUND) -> Status:
+def status_of_manifest(manifest: Manifest, out: Path, today: date, context: Context = AS_FOUND) -> Status:
     """Return where the submission of a manifest stands.
 
     Args:
         manifest: the submission.
         out: where its package is, or is going to be.
         today: for the deadline, and for waivers.
-        settings: how logs are read.
+        context: how logs are read.
 
     Raises:
         MlsubError: ``out`` is not a folder for a submission.
     """
-    request = Request(today=today, partly=True, templates=True, settings=settings)
-    plan, packed = pack(manifest, out, request)
+    options = PackOptions(today=today, partly=True, templates=True, context=context)
+    plan, packed = pack(manifest, out, options)
     unasked = packed.unasked
     if unasked:
         # Where the package is what the manifest would make with these words, that is what is looked at.
         asking = replace(manifest, prepare=replace(manifest.prepare, **dict.fromkeys(unasked, True)))
-        as_asked = pack(asking, out, request)
+        as_asked = pack(asking, out, options)
         plan, packed = as_asked if as_asked[1].difference.none else (plan, packed)
     round_ = manifest.round
     entries = {
@@ -150,18 +150,18 @@ def status_of_manifest(manifest: Manifest, out: Path, today: date, settings: Set
     return _finished(status, as_planned=there and plan.sound and packed.difference.none)
 
 
-def status_of_package(path: Path, settings: Settings, today: date) -> Status:
+def status_of_package(path: Path, context: Context, today: date) -> Status:
     """Return where a package stands, or a part of one, or all packages of a round.
 
     Args:
         path: see :mod:`mlsub.workspace.places`.
-        settings: how it is judged.
+        context: how it is judged.
         today: for the deadline, where a manifest near has one.
 
     Raises:
         MlsubError: it cannot be checked.
     """
-    reports = check_paths([path], settings)
+    reports = check_paths([path], context)
     report, place = reports[0], locate(path)
     if report.official is Verdict.NOT_CHECKED or report.usage is None or report.round is None:
         raise MlsubError(next(in_one_line(found) for found in report.findings if found.rejects))

@@ -14,7 +14,7 @@ from mlsub.commands.options import asks, ready
 
 if TYPE_CHECKING:
     from mlsub.commands.watch.document import Outlet
-    from mlsub.workspace.places import Settings
+    from mlsub.workspace.places import Request
 
 
 @click.command("watch", cls=Command, example="mlsub watch runs/ --round 5.1")
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 @click.option("--idle", type=click.FloatRange(min=0), metavar="S", help="Also end after S seconds without a new line.")
 @click.option("--logs", type=click.IntRange(1, 256), default=1, metavar="N", help="Wait until N logs have ended.")
 def command(
-    asked: Settings,
+    asked: Request,
     format_: str,
     interval: float,
     idle: float | None,

@@ -24,7 +24,7 @@ from mlsub.io.errors import MlsubError
 from mlsub.io.show import from_here
 from mlsub.rounds import Round
 from mlsub.submission.find import is_folder
-from mlsub.workspace.places import Settings
+from mlsub.workspace.places import Context, Request
 from mlsub.workspace.runs import round_of
 
 #: Logs watched at once.
@@ -87,7 +87,7 @@ class Watch:
 
     Args:
         names: paths, or ``-`` for standard input.
-        rules: which rules the logs are judged by.
+        context: which rules the logs are judged by, and the cache.
         clock: what time it is, and how to wait.
         outlet: shows what happens.
         interval_s: seconds between two looks.
@@ -102,7 +102,7 @@ class Watch:
     def __init__(
         self,
         names: Sequence[str],
-        rules: Settings,
+        context: Context,
         clock: Clock,
         outlet: Outlet,
         *,
@@ -111,7 +111,7 @@ class Watch:
         logs: int = 1,
         standard_input: int = 0,
     ) -> None:
-        self._rules, self._clock, self._outlet = rules, clock, outlet
+        self._context, self._clock, self._outlet = context, clock, outlet
         self._interval_s, self._idle_s, self._least = interval_s, idle_s, logs
         self.watched: list[LogSoFar] = []
         self._known: dict[Path, LogSoFar] = {}
@@ -119,12 +119,12 @@ class Watch:
         self._drawn_ms = 0
         # Without following links: people know their logs by the names they gave.
         paths = dict.fromkeys(Path(os.path.abspath(name)) for name in names if name != PIPE)  # noqa: PTH100
-        self._rounds = {path: _round_of(path, rules) for path in paths}
+        self._rounds = {path: _round_of(path, context.request) for path in paths}
         parents = [path if is_folder(path) else path.parent for path in paths]
         self._root = Path(os.path.commonpath(parents)) if parents else Path()
         self._pipes = []
         if PIPE in names:
-            self._pipes = [self._log(PipeSource(standard_input), PIPE, round_of([], rules))]
+            self._pipes = [self._log(PipeSource(standard_input), PIPE, round_of([], context.request))]
 
     def run(self) -> int:
         """Watch; return the exit status of ``mlsub check`` for the same logs."""
@@ -189,7 +189,7 @@ class Watch:
             reason=reason,
             logs=len(logs),
             compliant=ends.count("compliant"),
-            rules_file=from_here(self._rules.overlay) if self._rules.overlay else None,
+            rules_file=from_here(overlay) if (overlay := self._context.request.overlay) else None,
         )
         self._outlet.show(verdict)
         return verdict.exit_status
@@ -226,10 +226,10 @@ class Watch:
         log.begin(at_ms)
 
     def _log(self, source: Source, label: str, round_: Round) -> LogSoFar:
-        return LogSoFar(source, label, round_, self._outlet.show, self._rules.cache)
+        return LogSoFar(source, label, round_, self._outlet.show, self._context.cache)
 
 
-def _round_of(path: Path, settings: Settings) -> Round:
+def _round_of(path: Path, request: Request) -> Round:
     """The round of a log, or of the logs of a folder."""
     if path.suffix == ".gz":
         raise MlsubError(f"{path} is compressed, so it cannot be followed. Use mlsub check.")
@@ -241,4 +241,4 @@ def _round_of(path: Path, settings: Settings) -> Round:
         mode = stat.S_IFREG  # It may still come.
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
         raise MlsubError(f"{path} is neither a file nor a folder. Give a pipe as standard input: mlsub watch - < PIPE.")
-    return round_of([path / "result_0.txt" if stat.S_ISDIR(mode) else path], settings)
+    return round_of([path / "result_0.txt" if stat.S_ISDIR(mode) else path], request)

@@ -23,7 +23,7 @@ from mlsub.rules.constraints import Stated
 from mlsub.submission.model import LogReport
 from mlsub.workspace.cache import Cache
 from mlsub.workspace.logs import crashed, logs_job
-from mlsub.workspace.places import Settings
+from mlsub.workspace.places import Context, Request
 from mlsub.workspace.schedule import read_logs
 
 #: A file last written so many seconds ago, by its own time, will hardly grow.
@@ -206,8 +206,9 @@ class LogSoFar:
     def report(self) -> LogReport:
         """Return the report on the log as it is now."""
         if isinstance(self.source, FileSource):
-            settings, file = Settings(jobs=1, cache=self._cache, overlay=self.round.overlay), Path(self.source.path)
-            return read_logs([logs_job([file], file.parent, self.round, settings)], settings)[0][0].at(self.path)
+            request, file = Request(overlay=self.round.overlay), Path(self.source.path)
+            context = Context(request, cache=self._cache, jobs=1)
+            return read_logs([logs_job([file], file.parent, self.round, request)], context)[0][0].at(self.path)
         try:
             if self._broken is None:
                 self._judge.close()

@@ -12,7 +12,7 @@ from mlsub.commands.audit.read import read_claims
 from mlsub.commands.audit.run import audit
 from mlsub.commands.audit.verdict import Judged
 from mlsub.io.problems import FileProblemsError
-from mlsub.workspace import Settings
+from mlsub.workspace import Context
 
 
 def table(name: str) -> Any:
@@ -32,7 +32,7 @@ def audited(folder: Path, at: Path | None = None, /, **content: Any) -> tuple[Ju
     """The claims of a file with this content, judged by the results in the folder, or at another place."""
     file = folder / "claims.yaml"
     file.write_text(yaml.safe_dump({"claims_version": 1, "source": {"title": "A post"}, **content}))
-    return audit(file, [str(at or folder)], settings=Settings(jobs=1)).claims
+    return audit(file, [str(at or folder)], context=Context(jobs=1)).claims
 
 
 def problems(folder: Path, text: str) -> list[str]:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.workspace import Settings
+from mlsub.workspace import Context
 from tests.conftest import ExpectedText
 from tools.support.make_tree import make_tree, snapshot
 from tools.support.runner import answer_schema, call, run
@@ -142,7 +142,7 @@ def test_a_narrow_terminal_keeps_figures_whole(place: Path) -> None:
     from mlsub.commands.audit.run import audit
     from mlsub.present.text import render
 
-    text = render(document_of(audit(place / "claims.yaml", [str(place)], settings=Settings(jobs=1))), 60)
+    text = render(document_of(audit(place / "claims.yaml", [str(place)], context=Context(jobs=1))), 60)
     assert all(len(line) <= 60 for line in text.splitlines())
     assert "unscaled: 12.000000" in " ".join(text.split())
 

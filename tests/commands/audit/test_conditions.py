@@ -9,7 +9,7 @@ import yaml
 
 from mlsub.commands.audit.run import audit
 from mlsub.commands.audit.verdict import Judged
-from mlsub.workspace import Settings
+from mlsub.workspace import Context
 from tests.commands.audit.claims import audited
 from tests.conftest import ExpectedText
 from tools.support.make_tree import Tree, make_tree
@@ -101,5 +101,5 @@ def test_folders_of_a_round_may_be_given_apart(place: Path, tmp_path: Path) -> N
     file = tmp_path / "claims.yaml"
     file.write_text(yaml.safe_dump({**content, "claims": [all_rounds, one_round]}))
     folders = [str(place / name) for name in ("v1.1/BETA", "v1.0/ACME", "v1.1/ACME")]
-    found = audit(file, folders, settings=Settings(jobs=1)).claims
+    found = audit(file, folders, context=Context(jobs=1)).claims
     assert [(one.verdict, one.computed) for one in found] == [("holds", True), ("holds", 12)]

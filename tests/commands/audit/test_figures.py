@@ -19,7 +19,7 @@ from mlsub.commands.audit.run import audit, read_world
 from mlsub.commands.audit.verdict import Audit, ClaimVerdict
 from mlsub.commands.audit.wording import fixed, wordings
 from mlsub.present.text import render
-from mlsub.workspace import Settings
+from mlsub.workspace import Context
 from tests.commands.audit.claims import table
 from tools.oracle import shared
 
@@ -45,7 +45,7 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> World:
     }
     file = tmp_path_factory.mktemp("figures") / "claims.yaml"
     file.write_text(yaml.safe_dump(content))
-    return read_world(read_claims(file), [str(shared.CORPUS)], settings=Settings(jobs=1))
+    return read_world(read_claims(file), [str(shared.CORPUS)], context=Context(jobs=1))
 
 
 @pytest.mark.parametrize("number", range(len(FIGURES)), ids=[expression for expression, _ in FIGURES])
@@ -63,7 +63,7 @@ def test_a_figure_has_all_its_printed_digits(number: int, evaluated: World) -> N
 @lru_cache(maxsize=4)
 def graphcore(round_: str) -> Audit:
     file = REPOSITORY / "submissions" / f"graphcore-{round_}" / "claims.yaml"
-    return audit(file, [str(shared.CORPUS)], settings=Settings(jobs=1))
+    return audit(file, [str(shared.CORPUS)], context=Context(jobs=1))
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ WORKED = {
 
 def test_the_worked_examples() -> None:
     file = shared.SHARED / "claims" / "claims.yaml"
-    claims = audit(file, [str(shared.CORPUS)], settings=Settings(jobs=1)).claims
+    claims = audit(file, [str(shared.CORPUS)], context=Context(jobs=1)).claims
     figures = [fixed(one.computed, 9) if isinstance(one.computed, Fraction) else None for one in claims]
     assert {
         one.claim.id: (one.verdict.value, one.only_for, one.accepted.words() if one.accepted else None, figure)

@@ -15,7 +15,7 @@ from mlsub.commands.audit.verdict import Audit, Judged
 from mlsub.io.errors import MlsubError
 from mlsub.io.problems import FileProblemsError
 from mlsub.present.text import render
-from mlsub.workspace import Settings
+from mlsub.workspace import Context
 from tests.commands.audit.claims import CASES, flow
 from tools.support.make_tree import Tree, make_tree, spoil
 
@@ -40,7 +40,7 @@ def tree(tmp_path: Path) -> Tree:
 def run(tree: Tree, *claims: str, head: str = HEAD, **options: Any) -> Audit:
     file = tree.folder.parents[1] / "claims.yaml"
     file.write_text(head + "claims:\n" + "".join(f"  - {{id: c{n}, {claim}}}\n" for n, claim in enumerate(claims)))
-    return audit(file, [str(tree.folder.parents[1])], settings=Settings(jobs=1), **options)
+    return audit(file, [str(tree.folder.parents[1])], context=Context(jobs=1), **options)
 
 
 def one(tree: Tree, claim: str, **options: Any) -> Judged:
@@ -117,7 +117,7 @@ def test_a_result_may_be_named_by_its_path(tree: Tree) -> None:
     assert one(tree, "expr: minutes(acme), stated: {value: 12}", head=head).verdict == "holds"
     file = tree.folder.parents[1] / "claims.yaml"
     around = tree.folder.parents[1] / "v1.0" / ".."
-    assert audit(file, [str(around)], settings=Settings(jobs=1)).exit_status() == 0
+    assert audit(file, [str(around)], context=Context(jobs=1)).exit_status() == 0
 
 
 def test_a_folder_that_is_no_benchmark_of_the_round(tree: Tree) -> None:
@@ -145,7 +145,7 @@ def test_folders_of_rounds_a_round_and_an_organisation_will_do(below: str, tree:
     above = tree.folder.parents[1]
     file = above / "claims.yaml"
     file.write_text(HEAD + "claims:\n  - {id: one, expr: minutes(acme), stated: {value: 12}}\n")
-    assert audit(file, [str(above / below)], settings=Settings(jobs=1)).exit_status() == 0
+    assert audit(file, [str(above / below)], context=Context(jobs=1)).exit_status() == 0
 
 
 @pytest.mark.parametrize("name", ["nowhere", "claims.yaml", "a\0b"])
@@ -153,7 +153,7 @@ def test_a_folder_without_results(name: str, tree: Tree) -> None:
     above = tree.folder.parents[1]
     (above / "claims.yaml").write_text(HEAD + "claims:\n  - {id: one, unverifiable: no log}\n")
     with pytest.raises(MlsubError, match=r"There is no |No round was given"):
-        audit(above / "claims.yaml", [str(above / name)], settings=Settings(jobs=1))
+        audit(above / "claims.yaml", [str(above / name)], context=Context(jobs=1))
 
 
 def test_break_even_is_exact_for_a_line_and_for_one_over_it(tree: Tree) -> None:
@@ -212,7 +212,7 @@ def test_folders_name_a_result_of_hpc_that_only_its_path_names(tmp_path: Path) -
         f"results: {{a: {{usage: hpc, round: v3.0, scaling: strong, path: {path}}}}}\n"
         "claims: [{id: c0, expr: minutes(a), stated: {value: 1, unit: min}}]\n"
     )
-    [found] = audit(file, [str(tmp_path)], settings=Settings(jobs=1)).results
+    [found] = audit(file, [str(tmp_path)], context=Context(jobs=1)).results
     assert (found.submitter, found.system, found.benchmark) == ("ACME", "rack1", "cosmoflow")
 
 

@@ -11,7 +11,7 @@ from mlsub.commands.audit.document import document_of
 from mlsub.commands.audit.run import audit
 from mlsub.commands.audit.verdict import Judged
 from mlsub.present.text import render
-from mlsub.workspace import Settings
+from mlsub.workspace import Context
 from tests.commands.audit.claims import audited, problems, table
 from tools.support.make_tree import make_tree
 from tools.support.runner import run
@@ -131,7 +131,7 @@ def test_a_figure_for_scale_is_a_percentage_only_where_it_is_a_part(place: Path)
         "speedup(dell, nvidia)": "100%",
     }
     judged(place, {"expr": "minutes(nvidia)", "stated": {"value": 12}, "nearest": list(near)})
-    text = render(document_of(audit(place / "claims.yaml", [str(place)], settings=Settings(jobs=1))))
+    text = render(document_of(audit(place / "claims.yaml", [str(place)], context=Context(jobs=1))))
     assert all(f"{expr}: {shown}\n" in text for expr, shown in near.items()), text
 
 

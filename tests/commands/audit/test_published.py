@@ -22,7 +22,7 @@ from mlsub.commands.audit.verdict import Audit
 from mlsub.commands.audit.wording import Stated, fits, fixed
 from mlsub.rules.load import benchmark
 from mlsub.score.scaled import olympic_mean
-from mlsub.workspace import Settings
+from mlsub.workspace import Context
 from tests.commands.audit.claims import audited as audited_claims
 from tests.commands.audit.claims import table
 from tools.oracle import shared
@@ -66,7 +66,7 @@ def audited(round_: str, folder: Path) -> tuple[World, Audit]:
         content["claims"].append({"id": f"c{number}", "text": text, "expr": f"minutes(r{number})", "stated": stated})
     file = folder / f"{round_}.yaml"
     file.write_text(yaml.safe_dump(content))
-    world = read_world(read_claims(file), [str(shared.folder(round_))], settings=Settings(jobs=1))
+    world = read_world(read_claims(file), [str(shared.folder(round_))], context=Context(jobs=1))
     return world, audit_of(world)
 
 
@@ -161,7 +161,7 @@ EXPECTED: dict[str, dict[str, tuple[str, Any]]] = table("own_claims.yaml")
 
 @lru_cache(maxsize=8)
 def audited_file(name: str) -> Audit:
-    return audit(FOLDER / name, [str(shared.CORPUS)], settings=Settings(jobs=1))
+    return audit(FOLDER / name, [str(shared.CORPUS)], context=Context(jobs=1))
 
 
 def test_every_file_and_claim_is_expected() -> None:

@@ -12,7 +12,7 @@ pytest.importorskip("pyarrow")
 
 from mlsub.commands.db.build import Built, build  # noqa: E402
 from mlsub.commands.db.schema import stored  # noqa: E402
-from mlsub.workspace import Settings  # noqa: E402
+from mlsub.workspace import Context, Request  # noqa: E402
 from tools.support.make_tree import Tree, make_tree  # noqa: E402
 
 REPOSITORY = Path(__file__).resolve().parents[3]
@@ -30,9 +30,9 @@ class Place:
 
     def build(self, *folders: Path, **more: Any) -> Built:
         """Build the database of the folders, of all rounds unless told."""
-        settings = {name: more.pop(name) for name in ("round", "usage", "convergence") if name in more}
+        wanted = {name: more.pop(name) for name in ("round", "usage", "convergence") if name in more}
         asked: dict[str, Any] = {"folders": folders or (self.rounds,), "output": self.database} | more
-        return build(settings=Settings(jobs=1, **settings), **asked)
+        return build(context=Context(Request(**wanted), jobs=1), **asked)
 
     def select(self, statement: str) -> list[tuple[Any, ...]]:
         """The rows of a question."""

@@ -260,13 +260,13 @@ def test_a_killed_build_leaves_the_old_file(place: Place) -> None:
 @pytest.mark.skipif(not CORPUS.is_dir(), reason="published results are not there")
 @pytest.mark.long
 def test_all_published_rounds_agree_with_the_report_and_are_read_once(tmp_path: Path) -> None:
-    from mlsub.workspace import Settings, check_paths
+    from mlsub.workspace import Context, check_paths
 
     output = tmp_path / "results.duckdb"
-    built = build((CORPUS,), output, Settings())
+    built = build((CORPUS,), output, Context())
     assert (len(built.submissions), built.rows["entries"], built.rows["runs"]) == (55, 242, 1919)
-    assert not build((CORPUS,), output, Settings()).written
-    reports = check_paths([CORPUS / "v1.0", CORPUS / "v2.0", CORPUS / "v4.0"], Settings())
+    assert not build((CORPUS,), output, Context()).written
+    reports = check_paths([CORPUS / "v1.0", CORPUS / "v2.0", CORPUS / "v4.0"], Context())
     expected = sorted(
         (f"v{report.round}/{entry.path.replace('/results/', '/')}", entry.official.value, entry.score.published)
         for report in reports

@@ -11,7 +11,7 @@ from mlsub.packing.plan import Plan, make_plan
 from mlsub.packing.read import read_manifest
 from mlsub.rounds import get_round
 from mlsub.submission.find import find
-from mlsub.workspace import Settings
+from mlsub.workspace import Context
 from tests.conftest import ExpectedText
 from tools.support.corpus import CORPUS
 from tools.support.make_tree import make_tree
@@ -25,7 +25,7 @@ def plan_of(tree: Path, work: Path) -> tuple[Plan, str]:
     inferred = find(tree)
     text = manifest_text(*draft_of(tree, get_round(inferred.usage, inferred.round), work))
     (work / "submission.yaml").write_text(text)
-    return make_plan(read_manifest(work / "submission.yaml", {}), settings=Settings(jobs=1)), text
+    return make_plan(read_manifest(work / "submission.yaml", {}), context=Context(jobs=1)), text
 
 
 @pytest.mark.skipif(not PUBLISHED, reason="published packages are not there")

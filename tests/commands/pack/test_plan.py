@@ -14,7 +14,7 @@ from mlsub.io.folders import assemble
 from mlsub.packing.plan import Plan, make_plan
 from mlsub.packing.runs import EntryRuns, LeftOut, choose_runs, run_started
 from mlsub.rounds import get_round
-from mlsub.workspace import Settings
+from mlsub.workspace import Context
 from tools.support.make_tree import Log, make_description, make_log
 from tools.support.workplace import Workplace, files
 
@@ -210,7 +210,7 @@ Chosen = tuple[EntryRuns, list[LeftOut | Finding]]
 def choose(loose: Workplace, runs: str | list[str], **words: str) -> Chosen:
     loose.entry(runs=runs, **words)
     manifest = loose.manifest()
-    return choose_runs(manifest, manifest.entries[0], settings=Settings(jobs=1))
+    return choose_runs(manifest, manifest.entries[0], context=Context(jobs=1))
 
 
 def names(chosen: Chosen) -> list[str]:

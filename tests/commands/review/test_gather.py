@@ -10,13 +10,13 @@ import pytest
 
 import mlsub.workspace.logs
 from mlsub.io.errors import MlsubError
-from mlsub.workspace import Settings
+from mlsub.workspace import Context
 from tests.gathering import gather
 from tests.review.runs.build import write_tree
 
 
 def paths_of(*paths: Path, beside: tuple[Path, ...] = ()) -> tuple[list[str], list[str]]:
-    entries, others, *_ = gather([str(path) for path in paths], Settings(jobs=1), beside=[str(path) for path in beside])
+    entries, others, *_ = gather([str(path) for path in paths], Context(jobs=1), beside=[str(path) for path in beside])
     return [entry.path for entry in entries], [entry.path for entry in others]
 
 
@@ -47,7 +47,7 @@ def test_what_lies_beside_is_kept_apart(tmp_path: Path) -> None:
 
 def test_a_name_that_is_none() -> None:
     with pytest.raises(MlsubError, match=r"^There is no .*/a.b\. Name"):
-        gather(["a\0b"], Settings())
+        gather(["a\0b"], Context())
 
 
 def test_a_defect_of_ours_costs_one_log_and_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -59,7 +59,7 @@ def test_a_defect_of_ours_costs_one_log_and_no_answer(tmp_path: Path, monkeypatc
         return real(file, *words, **asked)
 
     monkeypatch.setattr(mlsub.workspace.logs, "judge_log", broken)
-    [entry], *_ = gather([str(write_tree(tmp_path, runs=3))], Settings(jobs=1))
+    [entry], *_ = gather([str(write_tree(tmp_path, runs=3))], Context(jobs=1))
     assert [[f.actual for f in log.findings if f.rule == "rule.crashed"] for log in entry.logs] == [
         [],
         ["ZeroDivisionError: inside a fold"],
@@ -69,4 +69,4 @@ def test_a_defect_of_ours_costs_one_log_and_no_answer(tmp_path: Path, monkeypatc
 
 def test_processes_give_what_one_process_gives(tmp_path: Path) -> None:
     tree = str(write_tree(tmp_path, runs=8))
-    assert gather([tree], Settings(jobs=2)) == gather([tree], Settings(jobs=1))
+    assert gather([tree], Context(jobs=2)) == gather([tree], Context(jobs=1))

@@ -22,7 +22,7 @@ from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError
 from mlsub.rounds import get_round
 from mlsub.submission.result import Result
-from mlsub.workspace import Settings, check_with_logs
+from mlsub.workspace import Context, check_with_logs
 from tools.support.corpus import CORPUS
 from tools.support.make_tree import Tree, make_tree
 
@@ -46,7 +46,7 @@ def results(tree: Tree) -> tuple[Result, ...]:
 
 
 def results_of(folder: Path) -> tuple[Result, ...]:
-    return tuple(one for checked in check_with_logs([folder], Settings(jobs=1)) for one in checked.results)
+    return tuple(one for checked in check_with_logs([folder], Context(jobs=1)) for one in checked.results)
 
 
 def official(results: Sequence[Result]) -> Table:

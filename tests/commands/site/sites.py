@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from mlsub.commands.site.results import Site, SiteResult, SiteRound, build_rounds
 from mlsub.findings import Verdict
 from mlsub.submission.report import EmptyFolder, Report
-from mlsub.workspace import Checked, Settings, check_with_logs
+from mlsub.workspace import Checked, Context, Request, check_with_logs
 from tools.support.make_tree import Tree, make_tree
 
 
@@ -32,7 +32,7 @@ def two_rounds(above: Path) -> list[Path]:
 
 def checked(*paths: Path) -> list[Checked]:
     return check_with_logs(
-        [str(path) for path in paths], Settings("1.0" if "loose" in paths[0].parts else None, jobs=1)
+        [str(path) for path in paths], Context(Request("1.0" if "loose" in paths[0].parts else None), jobs=1)
     )
 
 

@@ -21,7 +21,7 @@ from mlsub.commands.site.preview import HEIGHT, WIDTH, draw_png
 from mlsub.commands.site.render import POLICY, STATIC, safe_json
 from mlsub.commands.site.results import SiteResult
 from mlsub.io.errors import MlsubError
-from mlsub.workspace import Settings
+from mlsub.workspace import Context
 from tests.commands.site.sites import Html, checked, result_rows, rounds, script, two_rounds
 from tests.commands.test_hostile import HOSTILE
 from tests.conftest import ExpectedText
@@ -178,7 +178,7 @@ def test_two_processes_write_what_one_does(tmp_path: Path) -> None:
     found = checked(*two_rounds(tmp_path))
     seen: list[tuple[int, int]] = []
     for jobs in (1, 2):
-        build_site(found, tmp_path / str(jobs), Settings(jobs=jobs, progress=lambda *count: seen.append(count)))
+        build_site(found, tmp_path / str(jobs), Context(jobs=jobs, progress=lambda *count: seen.append(count)))
     one, two = ({file: (tmp_path / name / file).read_bytes() for file in files(tmp_path / name)} for name in "12")
     assert one == two
     half = len(seen) // 2
@@ -205,7 +205,7 @@ def test_a_page_that_another_process_cannot_write_ends_the_build(
     forks(monkeypatch)
     fill_disk(monkeypatch, "results")
     with pytest.raises(MlsubError, match="site cannot be written: No space left on device"):
-        build_site(found, tmp_path / "site", Settings(jobs=2))
+        build_site(found, tmp_path / "site", Context(jobs=2))
     assert not (tmp_path / "site").exists()
 
 

@@ -18,9 +18,7 @@ from mlsub.commands.watch.model import Concluded, Ended, Found, RunSoFar
 from mlsub.commands.watch.run import Clock, Watch
 from mlsub.findings import Verdict
 from mlsub.io.errors import MlsubError
-from mlsub.workspace import Settings as CheckSettings
-from mlsub.workspace import check_paths
-from mlsub.workspace.places import Settings as Asked
+from mlsub.workspace import Context, Request, check_paths
 from tools.oracle.shared import ABSENT, CORPUS, present
 from tools.support.effort import HUNG
 from tools.support.judging import report_on
@@ -366,7 +364,7 @@ def test_published_logs_replayed_in_random_pieces_end_as_check_says(tmp_path: Pa
         cuts = sorted(chance.randrange(len(data)) for _ in range(12)) if data else []
         script = [append(file, data[a:b]) for a, b in zip([0, *cuts], [*cuts, None], strict=True)]
         status, kept = watched([file], [*script, *[wait] * 4, ctrl_c], round=round_name)
-        [report] = check_paths([file], CheckSettings(round=round_name))
+        [report] = check_paths([file], Context(Request(round_name)))
         assert status == report.exit_status(), original
         told = {(f.finding.rule, f.finding.line, f.finding.expected) for f in kept.of(Found)}
         assert told == {(f.rule, f.line, f.expected) for f in report.findings}, original
@@ -374,7 +372,7 @@ def test_published_logs_replayed_in_random_pieces_end_as_check_says(tmp_path: Pa
 
 def test_a_name_that_cannot_exist_is_refused() -> None:
     with pytest.raises(MlsubError, match="cannot exist"):
-        Watch(["a\0b"], Asked(round="1.0"), FakeClock(), Kept())
+        Watch(["a\0b"], Context(Request("1.0")), FakeClock(), Kept())
 
 
 def test_a_run_stop_that_the_official_parser_cannot_use_stops_the_run_all_the_same(file: Path) -> None:

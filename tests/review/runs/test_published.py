@@ -19,7 +19,7 @@ from mlsub.review.runs.pace import pauses_of
 from mlsub.review.runs.quality import chance_of_range
 from mlsub.rules.catalogue import catalogue
 from mlsub.submission.result import Result
-from mlsub.workspace import Settings
+from mlsub.workspace import Context
 from tests.gathering import gather
 from tools.support.corpus import CORPUS
 
@@ -33,7 +33,7 @@ EXPECTED = load_yaml(Path(__file__).with_name("published.yaml"))
 @pytest.fixture(scope="module")
 def entries() -> Sequence[Result]:
     """All published entries, read once."""
-    return gather([str(CORPUS)], Settings(jobs=1))[0]
+    return gather([str(CORPUS)], Context(jobs=1))[0]
 
 
 @pytest.fixture(scope="module")

@@ -39,7 +39,7 @@ from mlsub.submission.listing import Item, ItemKind, Listing, list_tree
 from mlsub.submission.params import read_flags
 from mlsub.systems.capture import read_capture
 from mlsub.systems.description import read_description
-from mlsub.workspace import Settings
+from mlsub.workspace import Context
 from mlsub.workspace.runs import find_runs
 from tools.support.make_tree import make_tree
 from tools.support.make_workbook import pack
@@ -182,7 +182,7 @@ def _repaired(folder: Path, size: int) -> object:
     tree = make_tree(folder)
     log = tree.log(0)
     log.write_bytes(log.read_bytes() + b"x" * (size - log.stat().st_size))
-    plan = FixPlan(str(tree.folder), Settings(jobs=1), ("",), folder)
+    plan = FixPlan(str(tree.folder), Context(jobs=1), ("",), folder)
     return _of(plan.answer().not_repaired, "larger")
 
 
