@@ -179,7 +179,7 @@ def test_little_comes_back_and_it_is_what_was_made(tmp_path: Path, keep: bool) -
     made += [msgspec.structs.replace(one, crashed=(problem,)) for one in made for problem in problems]
     again = pickle.loads(pickle.dumps((made, record)))  # noqa: S301  (made here)
     assert again == (made, record)
-    assert repr(again) == repr((made, record))
+    assert repr(again[0]) == repr(made)
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
