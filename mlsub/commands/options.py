@@ -104,7 +104,7 @@ def checking(asked: Request) -> Iterator[tuple[int, Iterator[Report]]]:
     with progress_bar() as bar:
         count, reports = check_each(asked.paths, _context(asked, bar, overlay))
         with closing(reports):
-            yield count, reports if bar is None else _behind(bar, reports)
+            yield count, reports if bar is None else _hiding(bar, reports)
 
 
 def _broken_points(asked: Request) -> list[Report]:
@@ -134,8 +134,8 @@ def _broken_rules(error: FileProblemsError) -> list[Report]:
     return [not_checked(".", found)]
 
 
-def _behind(bar: ProgressBar, reports: Iterator[Report]) -> Iterator[Report]:
-    """Reports to be printed where the bar is."""
+def _hiding(bar: ProgressBar, reports: Iterator[Report]) -> Iterator[Report]:
+    """The reports; the bar is hidden before each, which is printed in its place."""
     for report in reports:
         bar.hide()
         yield report

@@ -88,7 +88,7 @@ def _checked(rounds: Sequence[Sequence[Place]], context: Context, *, keep: bool)
                 problem = finding("tree.unreadable", ".", reason, actual=failed.filename)
                 yield _unchecked(str(_common_root(places)), problem, context.request)
             else:
-                yield _together(places, [one for one in judged if isinstance(one, Checked)], context.request)
+                yield _round_report(places, [one for one in judged if isinstance(one, Checked)], context.request)
 
 
 def _jobs(places: Sequence[Place], request: Request, *, keep: bool) -> list[Job] | OSError:
@@ -103,8 +103,8 @@ def _jobs(places: Sequence[Place], request: Request, *, keep: bool) -> list[Job]
     return [*jobs, logs_job(singles, *about)] if singles else jobs
 
 
-def _together(places: Sequence[Place], judged: Sequence[Checked], request: Request) -> Checked:
-    """The report on all places of one round, from the answers on its jobs."""
+def _round_report(places: Sequence[Place], judged: Sequence[Checked], request: Request) -> Checked:
+    """The answer on all places of one round, from those on its jobs."""
     round_, root = _round_of(places, request), _common_root(places)
     parts = [part for one in judged for part in one.reports]
     logs = {log.path: log for one in judged for log in one.logs}

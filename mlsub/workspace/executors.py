@@ -26,7 +26,7 @@ _DASK = re.compile(r"dask(\+tls)?://([\w.-]{1,253}|\[[0-9a-fA-F:.]{2,45}\]):([0-
 #: How long to wait for a scheduler, and for a first worker, in seconds.
 SCHEDULER_S, WORKER_S = 5.0, 60.0
 #: Tasks that are begun at a time, for each process: what is done and not yet asked for is memory.
-AHEAD = 4
+BEGUN_PER_PROCESS = 4
 T = TypeVar("T")
 
 
@@ -62,9 +62,9 @@ class Pool(NamedTuple):
     processes: int
 
     @property
-    def ahead(self) -> int:
-        """How many tasks are begun before the first answer is asked for."""
-        return AHEAD * self.processes or 1
+    def most_begun(self) -> int:
+        """How many tasks are begun at a time."""
+        return BEGUN_PER_PROCESS * self.processes or 1
 
 
 @contextmanager
@@ -89,12 +89,17 @@ def open_pool(context: Context, size: int) -> Iterator[Pool]:
         yield pool
 
 
-def in_order(begun: Iterable[Future[T]], pool: Pool) -> Iterator[Future[T]]:
-    """The futures of tasks in their order, each when so many are begun that no process of the pool waits."""
+def in_order(futures: Iterable[Future[T]], most_begun: int) -> Iterator[Future[T]]:
+    """Futures in their order, each as soon as it and up to so many behind it are begun.
+
+    Args:
+        futures: to take one is to begin its task.
+        most_begun: how many tasks are begun at a time.
+    """
     waiting = deque[Future[T]]()
-    for future in begun:
+    for future in futures:
         waiting.append(future)
-        if len(waiting) >= pool.ahead:
+        if len(waiting) >= most_begun:
             yield waiting.popleft()
     while waiting:
         yield waiting.popleft()
@@ -110,7 +115,7 @@ def run_here(work: Callable[[Any], T], tasks: Iterable[Any], context: Context, s
         size: bytes of logs that take as long to read as the work takes.
     """
     with open_pool(replace(context, executor=None), size) as pool:
-        for future in in_order((pool.executor.submit(work, task) for task in tasks), pool):
+        for future in in_order((pool.executor.submit(work, task) for task in tasks), pool.most_begun):
             yield future.result()
 
 

@@ -218,37 +218,6 @@ _LEAST, _MOST = 1 << 20, 64 << 20
 _PARTS = 4
 
 
-class LogReading:
-    """Logs of a job: first what is known of them, then :meth:`finish` with the reports on the ``missing``.
-
-    Args:
-        job: how they are judged.
-        files: the logs, of any packages.
-        known: what is known of the package that each lies in; None for nothing, which is not added to either.
-    """
-
-    def __init__(self, job: Job, files: Sequence[str], known: Sequence[KnownLogs | None]) -> None:
-        self._files, self._known = files, known
-        pairs = zip(files, known, strict=True)
-        self._found = [of.find(file, job.path_of(file)) if of is not None else None for file, of in pairs]
-        self.missing = [file for file, report in zip(files, self._found, strict=True) if report is None]
-
-    @property
-    def reused(self) -> int:
-        """How many were known."""
-        return len(self._files) - len(self.missing)
-
-    def finish(self, read: Iterable[LogReport]) -> list[LogReport]:
-        """The reports on all logs, with those on the missing ones, which are added to what is known."""
-        reports, coming = [], iter(read)
-        for file, found, known in zip(self._files, self._found, self._known, strict=True):
-            report = next(coming) if found is None else found
-            if found is None and known is not None:
-                known.add(file, report)
-            reports.append(report)
-        return reports
-
-
 def stored_records(job: Job, files: Iterable[str], cache: Cache) -> list[StoredRecord]:
     """The record of the package that each log lies in: that of its organisation, of a loose log that of its folder."""
     folders: dict[Path, Path] = {}

@@ -20,7 +20,6 @@ from mlsub.workspace.cache import Cache, exactly
 from mlsub.workspace.logs import (
     Job,
     KnownLogs,
-    LogReading,
     Record,
     StoredRecord,
     cut,
@@ -89,7 +88,7 @@ class Checked(msgspec.Struct, frozen=True):
 
 
 class _Reading:
-    """A job under way: it is finished with the reports on the logs that are not known.
+    """A job under way: ``missing`` are the logs to be read; :meth:`finish` takes the reports on them.
 
     Args:
         job: what is read.
@@ -102,32 +101,35 @@ class _Reading:
     def __init__(self, job: Job, cache: Cache | None = None) -> None:
         self._job = job
         self._package: Package | None = None
-        files = job.logs
+        self._files = job.logs
         if job.package is not None:
             self._package = list_package(job.package, job.root, job.round)
-            files = logs_of(self._package)
+            self._files = logs_of(self._package)
         self._of_package: KnownLogs | None = None
         self._stored: list[StoredRecord] = []
-        known: Sequence[KnownLogs | None] = [None] * len(files)
+        #: What is known of the package that each log lies in.
+        self._known: Sequence[KnownLogs | None] = [None] * len(self._files)
         # Of a tree of links too, such as one that is packed, what is known of a log lies where it really is.
-        if files and (job.package is None or os.path.islink(files[0])):  # noqa: PTH114
+        if self._files and (job.package is None or os.path.islink(self._files[0])):  # noqa: PTH114
             if cache is not None:
-                self._stored = stored_records(job, files, cache)
-                known = [stored.logs for stored in self._stored]
+                self._stored = stored_records(job, self._files, cache)
+                self._known = [stored.logs for stored in self._stored]
         elif job.package is not None and job.record is not None:
             self._of_package = KnownLogs(record_folder(job.package), job.record)
-            known = [self._of_package] * len(files)
-        self.logs = LogReading(job, files, known)
+            self._known = [self._of_package] * len(self._files)
+        pairs = zip(self._files, self._known, strict=True)
+        self._found = [of.find(file, job.path_of(file)) if of is not None else None for file, of in pairs]
+        self.missing = [file for file, report in zip(self._files, self._found, strict=True) if report is None]
 
     def finish(self, read: Iterable[LogReport]) -> tuple[Checked, Record | None]:
         """The answer, and the record of the package where something is new in it."""
-        job, logs = self._job, tuple(self.logs.finish(read))
+        job, package, logs = self._job, self._package, tuple(self._with_known(read))
         for stored in dict.fromkeys(self._stored):
             stored.replace(stored.logs.renewed() if stored.logs is not None else None)
         reports: tuple[Report, ...] = ()
-        if self._package is not None:
+        if package is not None:
             by_path = {log.path: log for log in logs}
-            reports = (judge_package(self._package, job.root, by_path, job.round, job.request.convergence),)
+            reports = (judge_package(package, job.root, by_path, job.round, job.request.convergence),)
         none: tuple[Print, ...] = ()
         prints, crashed = isolated("entry.same-log-twice", ".", lambda: prints_of(logs), none)
         checked, record = Checked(reports, prints, crashed), None
@@ -135,10 +137,19 @@ class _Reading:
             fingerprint = job.fingerprint() if checked.lasting else None
             answer = exactly(checked) if fingerprint is not None else None
             record = self._of_package.renewed(fingerprint or b"", answer)
-        package = self._package
         kept = logs if job.keep or package is None else ()
         code = {package.name: package.listing.code} if job.keep and package and package.listing else {}
-        return msgspec.structs.replace(checked, logs=kept, reused=self.logs.reused, code=code), record
+        reused = len(self._files) - len(self.missing)
+        return msgspec.structs.replace(checked, logs=kept, reused=reused, code=code), record
+
+    def _with_known(self, read: Iterable[LogReport]) -> Iterator[LogReport]:
+        """The reports on all logs: known ones, and those that were read, which are known from now on."""
+        coming = iter(read)
+        for file, found, known in zip(self._files, self._found, self._known, strict=True):
+            report = next(coming) if found is None else found
+            if found is None and known is not None:
+                known.add(file, report)
+            yield report
 
 
 def judge(job: Job) -> tuple[Checked, Record | None]:
@@ -148,7 +159,7 @@ def judge(job: Job) -> tuple[Checked, Record | None]:
         OSError: its files cannot be looked at.
     """
     reading = _Reading(job)
-    return reading.finish(judge_logs(job, reading.logs.missing))
+    return reading.finish(judge_logs(job, reading.missing))
 
 
 def read_logs(jobs: Sequence[Job], context: Context) -> list[tuple[LogReport, ...]]:
@@ -164,10 +175,10 @@ def run(jobs: Sequence[Job], context: Context) -> Generator[Checked | OSError, N
     Raises:
         MlsubError: it cannot be done where the context says.
     """
-    asked = [_Asked(job, context.cache) for job in jobs]
-    left = [one.job.tree for one in asked if one.answer is None]
+    tasks = [_Task(job, context.cache) for job in jobs]
+    left = [task.job.tree for task in tasks if task.answer is None]
     if not left:
-        yield from (one.answer for one in asked if one.answer is not None)
+        yield from (task.answer for task in tasks if task.answer is not None)
         return
     # Futures load a twentieth of what a small check does; where all is known there is none.
     from mlsub.workspace.executors import in_order, open_pool
@@ -175,15 +186,17 @@ def run(jobs: Sequence[Job], context: Context) -> Generator[Checked | OSError, N
     size, progress = sum(tree.size for tree in left), _Progress(context.progress, sum(tree.logs for tree in left))
     with open_pool(context, size) as pool:
         most = most_in_one(size, pool.processes)
-        for future in in_order((one.begin(pool, most, progress) for one in asked), pool):
+        for future in in_order((task.begin(pool, most, progress) for task in tasks), pool.most_begun):
+            answer: Checked | OSError
             try:
-                yield future.result()
+                answer = future.result()
             except OSError as error:
-                yield error
+                answer = error
+            yield answer
 
 
-class _Asked:
-    """A job, and the answer on it where the cache has that."""
+class _Task:
+    """A job in this process: the answer on it where the cache has that, and else the future of one."""
 
     def __init__(self, job: Job, cache: Cache | None) -> None:
         self.job, self._cache = job, cache
@@ -222,9 +235,10 @@ class _Asked:
             failed = Future[Checked]()
             failed.set_exception(error)
             return failed
-        alone = msgspec.structs.replace(job, logs=(), record=None)
-        chunks = cut(reading.logs.missing, list(map(size_of, reading.logs.missing)), most)
-        futures = [pool.executor.submit(judge_logs, alone, chunk) for chunk in chunks]
+        # What a worker needs to know of the job to read some of its logs.
+        brief = msgspec.structs.replace(job, logs=(), record=None)
+        chunks = cut(reading.missing, list(map(size_of, reading.missing)), most)
+        futures = [pool.executor.submit(judge_logs, brief, chunk) for chunk in chunks]
         return LazyFuture(lambda: self._end(*reading.finish(progress.counted(futures)), progress))
 
     def _end(self, checked: Checked, record: Record | None, progress: _Progress) -> Checked:

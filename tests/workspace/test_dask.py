@@ -99,7 +99,10 @@ def test_work_that_kills_its_workers_is_an_error(dask: Servers) -> None:
 
 @pytest.mark.long
 def test_a_worker_that_dies_costs_no_answer(dask: Servers) -> None:
-    with dask.cluster("worker", "worker") as (scheduler, first, _), open_pool(Context(executor=executor(scheduler)), 0) as pool:
+    with (
+        dask.cluster("worker", "worker") as (scheduler, first, _),
+        open_pool(Context(executor=executor(scheduler)), 0) as pool,
+    ):
         assert pool is not None
         results = (one.result() for one in [pool.executor.submit(_square, number) for number in range(200)])
         found = [next(results)]

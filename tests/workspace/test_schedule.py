@@ -100,7 +100,7 @@ def test_no_more_packages_are_begun_than_so_many_a_process(tmp_path: Path, monke
             begun.append(work)
             return SimpleNamespace(result=partial(work, *words))
 
-    monkeypatch.setattr(executors, "AHEAD", 3)
+    monkeypatch.setattr(executors, "BEGUN_PER_PROCESS", 3)
     monkeypatch.setattr(executors, "open_pool", lambda *_: nullcontext(Pool(Lazy(), 2)))
     places, _ = find_places([make_tree(tmp_path).folder], ANY)
     answers = check_apart(places * 8, Context())
