@@ -17,7 +17,7 @@ from mlsub.commands.settings import Setting
 from mlsub.config.find import find_settings
 from mlsub.config.model import NOT_IN_FILES, formats, names
 from mlsub.present import CI_FORMATS, FORMATS
-from mlsub.workspace import schedule
+from mlsub.workspace import Context, executors
 from tests.commands.tree import leaves
 from tools.support.make_tree import HOUSE, Tree, make_tree, spoil
 from tools.support.runner import Outcome, answer_schema, check, run
@@ -252,8 +252,8 @@ def test_reference_points_and_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
     assert check(tree.folder).report["entries"][0]["rcp"]["reference_points"] == "published"
     settings('rcp-points = "deadline"\nrcp-bert-train-samples = true\njobs = 1\n')
     asked: list[int | None] = []
-    real = schedule.open_pool
-    monkeypatch.setattr(schedule, "open_pool", lambda words, jobs, size: asked.append(jobs) or real(words, jobs, size))
+    real = executors.open_pool
+    monkeypatch.setattr(executors, "open_pool", lambda of, size: asked.append(of.jobs) or real(of, size))
     rcp = check(tree.folder).report["entries"][0]["rcp"]
     assert (rcp["reference_points"], rcp["counted"], asked) == ("deadline", "train_samples", [1])
     settings('rcp = "own.json"\n')
@@ -286,11 +286,11 @@ def test_the_closer_one_of_jobs_and_executor_counts(
         monkeypatch.setenv(name, value)
     asked: list[tuple[int | None, str | None]] = []
 
-    def noted(words: str | None, jobs: int | None, _: int) -> AbstractContextManager[None]:
-        asked.append((jobs, words))
-        return nullcontext()
+    def noted(context: Context, _: int) -> AbstractContextManager[executors.Pool]:
+        asked.append((context.jobs, context.executor))
+        return nullcontext(executors.Pool(executors.InlineExecutor(), 0))
 
-    monkeypatch.setattr(schedule, "open_pool", noted)
+    monkeypatch.setattr(executors, "open_pool", noted)
     assert check(tree.folder, *words).status == 0
     assert asked == [expected]
 
