@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar
 import msgspec
 
 from mlsub.io.data import shipped
-from mlsub.log.reading import BEYOND, Manner
+from mlsub.log.reading import LARGEST_COUNT, RcpDialect
 from mlsub.log.run import Run
 from mlsub.rounds import Round, known_rounds
 
@@ -31,9 +31,9 @@ class Algorithm(msgspec.Struct, frozen=True):
     step: str = "samples_count"
 
     @property
-    def manner(self) -> Manner:
+    def dialect(self) -> RcpDialect:
         """How the checker of the round reads a log."""
-        return Manner(self.evaluations, self.stop, self.name == "logs", frozenset(self.samples), self.step)
+        return RcpDialect(self.evaluations, self.stop, self.name == "logs", frozenset(self.samples), self.step)
 
 
 @lru_cache(maxsize=32)
@@ -43,9 +43,9 @@ def algorithm_of(usage: str, round_name: str, overlay: str | None = None) -> Alg
 
 
 @lru_cache(maxsize=32)
-def manner_of(usage: str, round_name: str, overlay: str | None = None) -> Manner:
+def dialect_of(usage: str, round_name: str, overlay: str | None = None) -> RcpDialect:
     """How the checker of a round reads a log; as that of the newest round does where the round had no such test."""
-    return (algorithm_of(usage, round_name, overlay) or newest_algorithm()).manner
+    return (algorithm_of(usage, round_name, overlay) or newest_algorithm()).dialect
 
 
 def newest_algorithm() -> Algorithm:
@@ -147,5 +147,5 @@ def samples_of_epoch(benchmark: str, runs: Sequence[Run]) -> float | None:
     """How many samples an epoch has; None where neither the benchmark nor a log says that it has more than one."""
     known = traits_of(benchmark).epoch
     stated: list[Any] = [run.hyperparameters.get("train_samples") for run in runs] if known is None else [known]
-    sizes = [float(size) for size in stated if isinstance(size, (int, float)) and 1 < size < BEYOND]
+    sizes = [float(size) for size in stated if isinstance(size, (int, float)) and 1 < size < LARGEST_COUNT]
     return _middle(sizes) if sizes else None

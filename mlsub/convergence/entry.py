@@ -25,7 +25,7 @@ from mlsub.divisions import division_of
 from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import readable, show
-from mlsub.log.reading import Reading
+from mlsub.log.reading import RcpReading
 from mlsub.log.run import Run
 from mlsub.rounds import Round, overlay_rounds
 from mlsub.rules.catalogue import isolated, reviewed
@@ -174,7 +174,7 @@ def _doubt(by_samples: RcpResult, runs: Sequence[Run]) -> str | None:
     return None
 
 
-def _states_samples(count: Reading) -> bool:
+def _states_samples(count: RcpReading) -> bool:
     """Whether a log has ``train_samples`` of its own before it stops."""
     return count.last is not None and all(stop.kind in ("point", "failed") for stop in count.stops)
 
@@ -209,7 +209,7 @@ def _not_read(progress: Progress) -> str | None:
     """Why the points of the runs are not known."""
     if progress.crashes:
         return "crash"
-    return "no-point" if progress.unknown or progress.beyond else None
+    return "no-point" if progress.unknown or progress.overflow else None
 
 
 def _counted(reference: Reference) -> str:

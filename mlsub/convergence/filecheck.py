@@ -14,7 +14,7 @@ import msgspec
 
 from mlsub.convergence.reference import EPOCHS, MAX_BYTES, SAMPLES, points_name
 from mlsub.convergence.statistics import cut_of
-from mlsub.convergence.verdict import BEYOND
+from mlsub.convergence.verdict import LARGEST_COUNT
 from mlsub.io.data import loads
 from mlsub.io.look import open_regular
 from mlsub.io.show import show
@@ -133,7 +133,7 @@ def _of_record(name: str, record: Any) -> Iterator[Problem]:
         yield Problem("error", f"Benchmark is not a name: {show(called)}", name)
         return
     if not _is_count(size):
-        what = f"is above {BEYOND:g}" if _is_large(size) else "is not a number above 0"
+        what = f"is above {LARGEST_COUNT:g}" if _is_large(size) else "is not a number above 0"
         yield Problem("error", f"BS, the batch size, {what}: {show(size)}", name)
     if not isinstance(record["Hyperparams"], dict):
         yield Problem("error", "Hyperparams is not an object", name)
@@ -153,7 +153,7 @@ def _of_points(name: str, record: dict[str, Any], called: str) -> Iterator[Probl
     bad = [points] if not isinstance(points, list) else [point for point in points if not _is_count(point)]
     if bad:
         large = isinstance(points, list) and _is_large(bad[0])
-        what = f"contains a number above {BEYOND:g}" if large else "is not a list of numbers above 0"
+        what = f"contains a number above {LARGEST_COUNT:g}" if large else "is not a list of numbers above 0"
         yield Problem("error", f"{wanted!r} {what}: {show(bad[0])}", name)
         return
     least = 2 * cut_of(called) + 1
@@ -184,11 +184,11 @@ def _together(records: dict[str, Any]) -> Iterator[Problem]:
 
 def _is_count(value: Any) -> bool:
     """Whether it is a number above 0 that can be computed with; a larger one would overflow on the way."""
-    return _is_number(value) and 0 < value < BEYOND
+    return _is_number(value) and 0 < value < LARGEST_COUNT
 
 
 def _is_large(value: Any) -> bool:
-    return _is_number(value) and bool(value >= BEYOND)
+    return _is_number(value) and bool(value >= LARGEST_COUNT)
 
 
 def _is_number(value: Any) -> bool:

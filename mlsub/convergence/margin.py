@@ -11,7 +11,7 @@ from mlsub.convergence.chance import LEAST_RUNS, USUAL, Bootstrap, Chance, chanc
 from mlsub.convergence.curves import reference_of
 from mlsub.convergence.reference import which_of
 from mlsub.convergence.statistics import cut_of, mean_of
-from mlsub.convergence.verdict import BEYOND
+from mlsub.convergence.verdict import LARGEST_COUNT
 from mlsub.convergence.words import number, words_of
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import show
@@ -175,7 +175,7 @@ def margin_of(
     rcp, needed = entry.rcp, benchmark(round_.usage, round_.name, name, round_.overlay).runs
     rcp = _with_reference(rcp, name, round_, own)
     converged = [point for point in rcp.points if point is not None]
-    usable = rcp.logs_unit is None and all(abs(point) < BEYOND for point in converged)
+    usable = rcp.logs_unit is None and all(abs(point) < LARGEST_COUNT for point in converged)
     verdict = verdict_of(entry, name, needed)
     mean = rcp.mean
     if mean is None and verdict == "open" and converged and usable:
@@ -272,7 +272,7 @@ def _about_chance(rcp: RcpResult, chance: Chance | None) -> Iterator[str]:
         return
     converged = [point for point in rcp.points if point is not None]
     distinct = len(set(rcp.points))
-    if any(abs(point) >= BEYOND for point in converged):
+    if any(abs(point) >= LARGEST_COUNT for point in converged):
         yield "a convergence point is beyond any real one, so no chance can be computed"
     elif chance is None:
         yield f"no chance: {LEAST_RUNS} or more runs have to converge to estimate the spread, not {len(converged)}"

@@ -12,8 +12,8 @@ from mlsub.convergence.algorithm import algorithm_of, newest_algorithm
 from mlsub.convergence.curves import Reference
 from mlsub.convergence.statistics import cut_of, mean_of, trimmed
 from mlsub.divisions import CLOSED
-from mlsub.log.reading import BEYOND as BEYOND
-from mlsub.log.reading import Reading, Stop
+from mlsub.log.reading import LARGEST_COUNT as LARGEST_COUNT
+from mlsub.log.reading import RcpReading, Stop
 from mlsub.log.run import Evaluation, Run
 from mlsub.rounds import Round
 from mlsub.rules.constraints import Stated
@@ -82,7 +82,7 @@ class Progress(msgspec.Struct, frozen=True):
     ``by_run`` are the convergence points (epochs, samples or steps) in the order of the runs, None for a run that did
     not converge; ``points`` the list the round's test works on, with NEVER in place of what did not converge.
     ``failed`` counts the runs that did not, ``unknown`` names (by number) those that say success and show no point,
-    ``beyond`` those with more records than are read, ``crashes`` those that the official checker cannot read.
+    ``overflow`` those with more records than are read, ``crashes`` those that the official checker cannot read.
     ``batch_size`` is None where the logs state none, or several.
     """
 
@@ -91,7 +91,7 @@ class Progress(msgspec.Struct, frozen=True):
     batch_size: Any
     by_run: tuple[float | None, ...] = ()
     unknown: tuple[int, ...] = ()
-    beyond: tuple[tuple[int, str], ...] = ()
+    overflow: tuple[tuple[int, str], ...] = ()
     crashes: tuple[CrashedRun, ...] = ()
 
 
@@ -120,12 +120,12 @@ def progress_of(runs: Sequence[Run], name: str, round_: Round, *, samples: bool 
         batch_size=size[0] if size else None,
         by_run=tuple(_point(some) for some in stops),
         unknown=tuple(sorted({n for n, stop in counted if stop and stop.kind in ("none", "unordered")})),
-        beyond=tuple((n, count.beyond) for n, count in enumerate(counts) if count.beyond),
+        overflow=tuple((n, count.overflow) for n, count in enumerate(counts) if count.overflow),
         crashes=tuple(_crashes(counts, counted, size)),
     )
 
 
-def _carried(counts: Sequence[Reading]) -> Iterator[tuple[Stop, ...]]:
+def _carried(counts: Sequence[RcpReading]) -> Iterator[tuple[Stop, ...]]:
     """To v2.1 each ``run_stop`` counts, and a log that stops without an evaluation goes on from the log before it."""
     last: Stop | None = None
     for count in counts:
@@ -154,7 +154,7 @@ def _last(stated: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
     return () if size == (-1,) else size
 
 
-def _agreed(counts: Sequence[Reading]) -> tuple[Any, ...]:
+def _agreed(counts: Sequence[RcpReading]) -> tuple[Any, ...]:
     """The one batch size, where the runs agree on it and on the benchmark; else None.
 
     Runs that say nothing before the first that does are passed over, as in the official tool.
@@ -171,7 +171,7 @@ def _one(stated: Sequence[tuple[Any, ...]], nothing: Any) -> tuple[Any, ...]:
 
 
 def _crashes(
-    counts: Sequence[Reading], stops: Sequence[tuple[int, Stop | None]], size: tuple[Any, ...]
+    counts: Sequence[RcpReading], stops: Sequence[tuple[int, Stop | None]], size: tuple[Any, ...]
 ) -> Iterator[CrashedRun]:
     """Where the official checker ends in a traceback: at a record, or when it computes with what it read."""
     read = {n: count.crash for n, count in enumerate(counts) if count.crash is not None}
@@ -203,7 +203,7 @@ def judge_convergence(progress: Progress, reference: Reference, *, by_hull: bool
     answer = partial(
         RcpResult, unit=reference.unit, points=progress.by_run, reference_points=reference.which, batch_size=size
     )
-    if not isinstance(size, (int, float)) or isinstance(size, bool) or not abs(size) < BEYOND:
+    if not isinstance(size, (int, float)) or isinstance(size, bool) or not abs(size) < LARGEST_COUNT:
         return answer(verdict="fail", how="no-batch-size", batch_size=None)
     kept = trimmed(progress.points, name)
     if progress.failed > cut_of(name) or not kept:

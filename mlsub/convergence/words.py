@@ -49,7 +49,7 @@ def about(
     names = [log.name for log in entry.logs]
     for crash in progress.crashes:
         yield _crash(entry, crash)
-    for number, what in progress.beyond:
+    for number, what in progress.overflow:
         yield finding("rcp.no-point", entry.logs[number].path, expected=f"at most {what}")
     for number in progress.unknown:
         yield finding(

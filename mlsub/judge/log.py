@@ -8,16 +8,16 @@ from typing import Any
 
 import msgspec
 
-from mlsub.convergence.algorithm import manner_of
+from mlsub.convergence.algorithm import dialect_of
 from mlsub.findings import Finding, Kind
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import readable
 from mlsub.judge.keys import with_slips_of
 from mlsub.judge.rules import NAME_WIDTH, Again, NamedRules
-from mlsub.log.event import Defect, Event, Records
-from mlsub.log.events import Fold, Handler, LogReader, Tally, read_log
+from mlsub.log.event import Defect, Event, RecordBatch
+from mlsub.log.events import EventTally, Fold, Handler, LogReader, read_log
 from mlsub.log.reader import GZIP, UNPACK, RecordCutter, foreign_encoding
-from mlsub.log.reading import Crash, ReadingFold
+from mlsub.log.reading import Crash, RcpReadingFold
 from mlsub.log.run import Run, RunFold
 from mlsub.log.trace import IntervalFold, Trace, TraceFold
 from mlsub.review.run import audit_run
@@ -85,8 +85,8 @@ class LogJudge(LogReader):
     ) -> None:
         self._path = path
         self._round = round_
-        tally = Tally()
-        self.run = RunFold(tally, ReadingFold(manner_of(round_.usage, round_.name, round_.overlay)))
+        tally = EventTally()
+        self.run = RunFold(tally, RcpReadingFold(dialect_of(round_.usage, round_.name, round_.overlay)))
         self.defects = Defects(path, tally)
         self.rules = NamedRules(round_, tally, again)
         self._trace = _Besides(TraceFold()) if trace else None
@@ -97,11 +97,11 @@ class LogJudge(LogReader):
         self._head = b""
         self._wide: _WideLog | None = None
 
-    def ahead(self, records: Records) -> None:
+    def before_events(self, records: RecordBatch) -> None:
         """Look for the names of the log, which decide of its rules."""
         self.rules.look_ahead(records)
 
-    def behind(self, records: Records) -> None:
+    def after_events(self, records: RecordBatch) -> None:
         """Have the records read as the convergence checker reads them."""
         self.run.take(records)
 
@@ -229,7 +229,7 @@ class _WideLog:
     """The records of a log in a wide encoding, none of which the official parser sees."""
 
     def __init__(self, path: str, reader: LogReader, encoding: str) -> None:
-        self.defects = Defects(path, Tally())
+        self.defects = Defects(path, EventTally())
         self._decode = reader.decode
         self._cutter = RecordCutter(reader.token, encoding)
 
@@ -239,7 +239,7 @@ class _WideLog:
     def close(self) -> None:
         self._take(self._cutter.close())
 
-    def _take(self, records: Records) -> None:
+    def _take(self, records: RecordBatch) -> None:
         for line, text, _, too_long in records:
             if too_long:
                 self.defects.too_long(line, hidden=True)
@@ -273,7 +273,7 @@ class _Besides:
 class Defects:
     """Records the official parser cannot use or does not see."""
 
-    def __init__(self, path: str, tally: Tally) -> None:
+    def __init__(self, path: str, tally: EventTally) -> None:
         self.path = path
         self._tally = tally
         self.spoiled_keys: set[str] = set()

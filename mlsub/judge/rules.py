@@ -8,8 +8,8 @@ from mlsub.divisions import Division, division_of
 from mlsub.findings import Finding, Kind
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import readable, show
-from mlsub.log.event import Event, Records
-from mlsub.log.events import Fold, Handler, Tally
+from mlsub.log.event import Event, RecordBatch
+from mlsub.log.events import EventTally, Fold, Handler
 from mlsub.log.reading import Crash
 from mlsub.rounds import Round, overlay_content
 from mlsub.rules.catalogue import review_crashed, reviewed
@@ -134,7 +134,7 @@ class NamedRules:
         again: reads the log once more; None where it cannot be.
     """
 
-    def __init__(self, round_: Round, tally: Tally, again: Again | None) -> None:
+    def __init__(self, round_: Round, tally: EventTally, again: Again | None) -> None:
         self.rules: LogRules | None = None
         #: Called when the rules are known, and with them the keys to ask for.
         self.on_named: Callable[[], None] = _nothing
@@ -154,7 +154,7 @@ class NamedRules:
             return None
         return self._hold_name if key in _NAMES and key not in self._named else self._hold
 
-    def look_ahead(self, records: Records) -> None:
+    def look_ahead(self, records: RecordBatch) -> None:
         """Look at records before their events are taken: where the log names itself in them, none has to be held."""
         if self.rules is not None:
             return

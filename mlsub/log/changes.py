@@ -22,17 +22,18 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     note: str | None = None
 
 
-def hyperparameters(old: Sequence[Run], new: Sequence[Run]) -> tuple[Change, ...]:
+def changed_hyperparameters(old: Sequence[Run], new: Sequence[Run]) -> tuple[Change, ...]:
     """Return what most runs of each side logged, where that differs; a note counts the runs that disagree.
 
     A key whose values no two runs share in most runs of either side is a measurement, not a hyperparameter.
     """
-    before, after = _votes(old), _votes(new)
+    before, after = _count_values(old), _count_values(new)
     changes = []
     for key in sorted(before.keys() | after.keys()):
-        (was, alike), (now, as_alike) = _most(before.get(key), len(old)), _most(after.get(key), len(new))
-        counts = ("old", alike, len(old)), ("new", as_alike, len(new))
-        if was != now and all(_settled(count, runs) for _, count, runs in counts):
+        was, was_logged = _most_frequent(before.get(key), len(old))
+        now, now_logged = _most_frequent(after.get(key), len(new))
+        counts = ("old", was_logged, len(old)), ("new", now_logged, len(new))
+        if was != now and all(_is_agreed(count, runs) for _, count, runs in counts):
             notes = [f"{side}: {count} of {runs} runs" for side, count, runs in counts if count < runs]
             changes.append(
                 Change(
@@ -47,16 +48,16 @@ def hyperparameters(old: Sequence[Run], new: Sequence[Run]) -> tuple[Change, ...
 
 def agreed_values(runs: Sequence[Run]) -> dict[str, str]:
     """Return what most runs logged of each key, as JSON, measurements left out; equal values are equal texts."""
-    most = {key: votes.most_common(1)[0] for key, votes in _votes(runs).items()}
-    return {key: value for key, (value, count) in most.items() if _settled(count, len(runs))}
+    most = {key: votes.most_common(1)[0] for key, votes in _count_values(runs).items()}
+    return {key: value for key, (value, count) in most.items() if _is_agreed(count, len(runs))}
 
 
-def agreed(old: Sequence[Run], new: Sequence[Run]) -> int:
+def count_agreed(old: Sequence[Run], new: Sequence[Run]) -> int:
     """Return how many keys most runs of both sides logged with the same value."""
     return len(agreed_values(old).items() & agreed_values(new).items())
 
 
-def fields(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> tuple[Change, ...]:
+def changed_fields(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> tuple[Change, ...]:
     """Return the fields of two system descriptions that differ."""
     before, after = old or {}, new or {}
     return tuple(
@@ -73,7 +74,7 @@ def _field(content: Mapping[str, Any], name: str) -> str | None:
     return value[:500] if isinstance(value, str) else show(value, limit=500)
 
 
-def _votes(runs: Sequence[Run]) -> dict[str, Counter[str]]:
+def _count_values(runs: Sequence[Run]) -> dict[str, Counter[str]]:
     votes: dict[str, Counter[str]] = defaultdict(Counter)
     for run in runs:
         for key, value in run.hyperparameters.items():
@@ -81,12 +82,12 @@ def _votes(runs: Sequence[Run]) -> dict[str, Counter[str]]:
     return votes
 
 
-def _settled(count: int, runs: int) -> bool:
+def _is_agreed(count: int, runs: int) -> bool:
     """Whether runs agree on a value that so many of them logged, as far as there are several."""
     return runs < 3 or count > 1
 
 
-def _most(votes: Counter[str] | None, runs: int) -> tuple[str | None, int]:
+def _most_frequent(votes: Counter[str] | None, runs: int) -> tuple[str | None, int]:
     """The value that most runs logged and how many did; None, as all did, where none logged any."""
     return votes.most_common(1)[0] if votes else (None, runs)
 

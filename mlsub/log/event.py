@@ -129,7 +129,7 @@ class Defect(msgspec.Struct, frozen=True):
 RawRecord = tuple[int, bytes, bool, bool]
 
 
-class Records:
+class RecordBatch:
     """Records in file order: their ``lines`` and ``texts``, and of the ``odd`` ones by place whether hidden, too long.
 
     Columns, for there is a record for each event of every log, and hardly ever an odd one; iterating gives each record.
@@ -181,7 +181,7 @@ def decode(line: int, text: bytes) -> Event | Defect:
     return event
 
 
-def decode_all(records: Records, decode_one: Decoder = decode) -> None:
+def decode_all(records: RecordBatch, decode_one: Decoder = decode) -> None:
     """Decode the texts of many records, without a call of Python for each where all are plain.
 
     Args:

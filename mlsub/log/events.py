@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol, cast
 
-from mlsub.log.event import DECODERS, Defect, Event, Records, decode_all
+from mlsub.log.event import DECODERS, Defect, Event, RecordBatch, decode_all
 from mlsub.log.reader import TOKENS, RecordCutter, chunks, open_log, read_records
 
 #: Keys whose handlers are remembered, and how long they may be; published logs have some hundred short ones.
@@ -26,23 +26,34 @@ class Fold(Protocol):
         """Return what takes the events of a key (None: of keys that are not text); None where nobody asks for them."""
 
 
-class Tally:
+class EventTally:
     """What a reader counts: bytes taken, the number of events, and their times (ms).
 
     ``latest`` is the largest time, for a handler that of the events before its own, ``first`` and ``last`` those of the
     first and the last event; the clock ran backwards ``steps`` times, first at ``step_line``, by ``worst_step`` ms at
     most: by more than those of processes differ, from ``before``, the last event that every process logs in its turn.
-    ``others`` are the lines without a record; None until the log has ended.
+    ``other_lines`` are the lines without a record; None until the log has ended.
     """
 
-    __slots__ = ("before", "events", "fed", "first", "last", "latest", "others", "step_line", "steps", "worst_step")
+    __slots__ = (
+        "before",
+        "events",
+        "fed",
+        "first",
+        "last",
+        "latest",
+        "other_lines",
+        "step_line",
+        "steps",
+        "worst_step",
+    )
 
     def __init__(self) -> None:
         self.fed = self.events = self.steps = self.step_line = 0
         self.first = self.worst_step = 0.0
         self.last = self.latest = -math.inf
         self.before: Event | None = None
-        self.others: int | None = None
+        self.other_lines: int | None = None
 
     def step_back(self, event: Event, before: Event) -> None:
         """Count a step of the clock backwards, except among processes that start."""
@@ -77,8 +88,8 @@ class LogReader:
 
     An event that nobody asked for costs its decoding and one look-up.
 
-    Who has to do with more than events overrides :meth:`ahead`, :meth:`behind`, :meth:`defect`, :meth:`hidden` and
-    :meth:`too_long`.
+    A subclass that needs more than events overrides :meth:`before_events`, :meth:`after_events`, :meth:`defect`,
+    :meth:`hidden` and :meth:`too_long`.
 
     Args:
         folds: take the events.
@@ -86,18 +97,18 @@ class LogReader:
         tally: counts the events.
     """
 
-    def __init__(self, folds: Sequence[Fold], *, log_format: str = "mllog", tally: Tally | None = None) -> None:
+    def __init__(self, folds: Sequence[Fold], *, log_format: str = "mllog", tally: EventTally | None = None) -> None:
         self.token, self.decode = TOKENS[log_format], DECODERS[log_format]
-        self.tally = tally or Tally()
+        self.tally = tally or EventTally()
         self.cutter = RecordCutter(self.token)
         #: Lines with a record, and the last of them.
         self._lines = self._last_line = 0
         self._handlers = _Handlers(folds)
 
-    def ahead(self, records: Records) -> None:
+    def before_events(self, records: RecordBatch) -> None:
         """Take records that the official parser sees, usable or not, before their events are pushed."""
 
-    def behind(self, records: Records) -> None:
+    def after_events(self, records: RecordBatch) -> None:
         """Take the same records after that."""
 
     def defect(self, defect: Defect) -> None:
@@ -117,36 +128,40 @@ class LogReader:
     def close(self) -> None:
         """Nothing follows: the last line has ended."""
         self._push(self.cutter.close())
-        self.tally.others = self.cutter.line_count - self._lines
+        self.tally.other_lines = self.cutter.line_count - self._lines
 
     def ask_again(self) -> None:
         """Ask the folds for their handlers anew, as what one of them asks for has changed."""
         self._handlers.clear()
 
-    def _push(self, records: Records) -> None:
+    def _push(self, records: RecordBatch) -> None:
         lines, texts = records.lines, records.texts
         if lines:
             self._lines += len({*lines}) - (lines[0] == self._last_line)
             self._last_line = lines[-1]
         if not records.odd:
-            self._seen(records)
+            self._take_visible(records)
             return
         start = 0
         for place in (*sorted(records.odd), len(lines)):
-            self._seen(Records(lines[start:place], texts[start:place]))
+            self._take_visible(RecordBatch(lines[start:place], texts[start:place]))
             if place < len(lines):
-                self._unseen(lines[place], texts[place], *records.odd[place])
+                line, (hidden, too_long) = lines[place], records.odd[place]
+                if too_long:
+                    self.too_long(line, hidden)
+                else:
+                    self.hidden(self.decode(line, texts[place]))
             start = place + 1
 
-    def _seen(self, records: Records) -> None:
+    def _take_visible(self, records: RecordBatch) -> None:
         """Take records that the official parser sees."""
         if records.lines:
             decode_all(records, self.decode)
-            self.ahead(records)
+            self.before_events(records)
             self.take(records)
-            self.behind(records)
+            self.after_events(records)
 
-    def take(self, records: Records) -> None:
+    def take(self, records: RecordBatch) -> None:
         """Take the next records, for whoever has decoded them already."""
         start = 0
         for place in records.defects:
@@ -183,12 +198,6 @@ class LogReader:
         if events:
             tally.before, tally.last = before, events[-1].time_ms
             tally.events += len(events)
-
-    def _unseen(self, line: int, text: bytes, hidden: bool, too_long: bool) -> None:
-        if too_long:
-            self.too_long(line, hidden)
-        else:
-            self.hidden(self.decode(line, text))
 
 
 def read_log(file: Path | str, into: LogReader) -> None:

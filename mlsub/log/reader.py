@@ -22,7 +22,7 @@ from typing import BinaryIO, cast
 
 from mlsub.io.errors import MlsubError, reason_of
 from mlsub.io.look import is_link, open_regular, status_of
-from mlsub.log.event import RawRecord, Records
+from mlsub.log.event import RawRecord, RecordBatch
 
 TOKEN = b":::MLLOG "
 #: The token of v0.6. It is the beginning of the later one, whose records are thus broken ones to the v0.6 parser.
@@ -111,7 +111,7 @@ def read_records(stream: BinaryIO, token: bytes = TOKEN) -> Iterator[RawRecord]:
 class LineCutter:
     """Cuts bytes that come in pieces of any size into blocks that end where a line does for the official parser.
 
-    ``held`` is the line that has not ended.
+    ``unfinished`` is the line that has not ended.
     """
 
     def __init__(self) -> None:
@@ -120,12 +120,12 @@ class LineCutter:
         self._since = bytearray()
 
     @property
-    def held(self) -> bytes:
+    def unfinished(self) -> bytes:
         """The line that has not ended; assign what is left of it, nothing where it was taken away."""
         return b"".join((self._rest, self._since)) if self._since else self._rest
 
-    @held.setter
-    def held(self, rest: bytes) -> None:
+    @unfinished.setter
+    def unfinished(self, rest: bytes) -> None:
         self._rest = rest
         self._since.clear()
 
@@ -138,7 +138,7 @@ class LineCutter:
             return b""
         buffer = b"".join((self._rest, self._since, piece)) if self._rest or self._since else piece
         cut = unfinished_from(buffer)
-        self.held = buffer[cut:]
+        self.unfinished = buffer[cut:]
         return buffer[:cut]
 
 
@@ -187,24 +187,24 @@ class RecordCutter(LineCutter):
         self.line_count = 0
         self._overlong: tuple[int, bytes] | None = None
 
-    def feed(self, piece: bytes) -> Records:
+    def feed(self, piece: bytes) -> RecordBatch:
         """Return the records that the next bytes complete."""
         block = self.lines(self._plain(piece))
-        found = self._cut(block) if block else Records()
+        found = self._cut(block) if block else RecordBatch()
         if not self._since and (len(self._rest) > CHUNK or self._overlong is not None):
             self._shorten(found)
         return found
 
-    def close(self) -> Records:
+    def close(self) -> RecordBatch:
         """Return the records that the end of the log completes."""
-        rest, self.held = self.held + self._plain(b"", final=True), b""
+        rest, self.unfinished = self.unfinished + self._plain(b"", final=True), b""
         self.line_count = self._line if rest else self._line - 1
         return self._cut(rest)
 
     def _plain(self, piece: bytes, *, final: bool = False) -> bytes:
         return piece if self._decoder is None else self._decoder.decode(piece, final).encode("utf-8", "replace")
 
-    def _shorten(self, found: Records) -> None:
+    def _shorten(self, found: RecordBatch) -> None:
         """Let go of what an unfinished line has said for good: free text, and records another one follows."""
         rest, token = self._rest, self._token
         width = len(token)
@@ -223,23 +223,23 @@ class RecordCutter(LineCutter):
             self._overlong = (self._line, rest[last + width : last + width + _HEAD])
             self._rest = rest[-(width - 1) :]
 
-    def _add(self, found: Records, line: int, text: bytes, *, hidden: bool) -> None:
+    def _add(self, found: RecordBatch, line: int, text: bytes, *, hidden: bool) -> None:
         """Add a record, of which no more than its head is kept where it is too long."""
         too_long = len(text) > MAX_RECORD
         found.add(line, text[:_HEAD] if too_long else text, hidden, too_long)
 
-    def _release_overlong(self, found: Records, *, hidden: bool) -> None:
+    def _release_overlong(self, found: RecordBatch, *, hidden: bool) -> None:
         if self._overlong is not None:
             found.add(*self._overlong, hidden, too_long=True)
             self._overlong = None
 
-    def _cut(self, block: bytes) -> Records:
+    def _cut(self, block: bytes) -> RecordBatch:
         """The records of a block that ends where an official line ends, or the log does."""
         plain = self._token is TOKEN and block.endswith(b"\n") and len(block) <= MAX_RECORD
         found = self._plain_records(block) if plain and self._overlong is None else None
         return found if found is not None else self._any_records(block)
 
-    def _plain_records(self, block: bytes) -> Records | None:
+    def _plain_records(self, block: bytes) -> RecordBatch | None:
         """Where each record is an object to the end of its line; None where that is not certain."""
         parts = _record(self._token).split(block)
         texts, free = parts[1::2], parts[::2]
@@ -257,11 +257,11 @@ class RecordCutter(LineCutter):
         else:
             lines = list(range(self._line, self._line + len(texts)))
             self._line += len(texts)
-        return Records(lines, texts, joined)
+        return RecordBatch(lines, texts, joined)
 
-    def _any_records(self, block: bytes) -> Records:
+    def _any_records(self, block: bytes) -> RecordBatch:
         """Whatever the block has in it."""
-        found = Records()
+        found = RecordBatch()
         free, *parts = block.split(self._token)
         self._release_overlong(found, hidden=bool(parts) and b"\n" not in free and b"\r" not in free)
         line = self._line + free.count(b"\n")

@@ -36,7 +36,7 @@ def zones(stream: BinaryIO) -> Iterator[Zone]:
         if block:
             yield from _cut(block, in_record)
             in_record = False
-        rest = cutter.held
+        rest = cutter.unfinished
         if len(rest) > reader.CHUNK:
             at = -1 if in_record else rest.find(MARK)
             if at > 0:
@@ -45,8 +45,8 @@ def zones(stream: BinaryIO) -> Iterator[Zone]:
             # Not a CR whose LF may follow, and neither half a mark nor half a word.
             emitted = len(rest) - rest.endswith(b"\r") if in_record else _between_words(rest)
             yield 0 if in_record else FREE, rest[max(at, 0) : emitted]
-            cutter.held = rest[emitted:]
-    yield from _cut(cutter.held, in_record)
+            cutter.unfinished = rest[emitted:]
+    yield from _cut(cutter.unfinished, in_record)
 
 
 def _cut(block: bytes, in_record: bool) -> Iterator[Zone]:

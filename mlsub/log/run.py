@@ -10,10 +10,10 @@ from typing import Any
 import msgspec
 
 from mlsub.io.show import show
-from mlsub.log.event import EXPECTED_TYPES, Event, Records, Seed, read_seed
-from mlsub.log.events import Handler, Tally
+from mlsub.log.event import EXPECTED_TYPES, Event, RecordBatch, Seed, read_seed
+from mlsub.log.events import EventTally, Handler
 from mlsub.log.lengths import EvaluationLengths, LengthFold
-from mlsub.log.reading import Reading, ReadingFold
+from mlsub.log.reading import RcpReading, RcpReadingFold
 from mlsub.log.system import SCALE, LoggedSystem, SystemReader
 
 #: Bounds that keep a run small on hostile input; published logs stay far below them.
@@ -92,8 +92,8 @@ class Run(msgspec.Struct, frozen=True, array_like=True):
     last_block: tuple[int, float] | None = None
     latest_ms: float | None = None
     seeds_left_out: int = 0
-    reading: Reading = Reading()
-    reading_by_samples: Reading = Reading()
+    reading: RcpReading = RcpReading()
+    reading_by_samples: RcpReading = RcpReading()
     lengths: EvaluationLengths = EvaluationLengths()
     scale: tuple[Any, Any] = (None, None)
     edges: dict[str, tuple[float, float, int]] = {}
@@ -137,8 +137,8 @@ class RunFold:
         reading: what the convergence checker reads of the same log.
     """
 
-    def __init__(self, tally: Tally | None = None, reading: ReadingFold | None = None) -> None:
-        self._tally = tally or Tally()
+    def __init__(self, tally: EventTally | None = None, reading: RcpReadingFold | None = None) -> None:
+        self._tally = tally or EventTally()
         self._reading = reading
         #: Takes the bytes of the log, of whoever has them.
         self.system = SystemReader()
@@ -163,8 +163,8 @@ class RunFold:
         self._latest: float | None = None
         self._block: Event | None = None
         self.last_block: Event | None = None
-        #: What the reading asks for of the records under way.
-        self._named: list[Event] = []
+        #: Of the records under way, those whose key is a name that the convergence checker searches for.
+        self._mentioned: list[Event] = []
 
     def handler(self, key: str | None) -> Handler | None:
         """Return what takes the events of a key: each where its type is known, of the others the first is kept."""
@@ -173,11 +173,11 @@ class RunFold:
         take = _HANDLERS.get(key)
         return self._state if take is None else MethodType(take, self)
 
-    def take(self, records: Records) -> None:
+    def take(self, records: RecordBatch) -> None:
         """Take records whose events have been taken, and have them read."""
         if self._reading is not None:
-            self._reading.take(records, self._named)
-        self._named.clear()
+            self._reading.take(records, self._mentioned)
+        self._mentioned.clear()
 
     def _type(self, event: Event) -> None:
         """Note an event type that contradicts the key; each key that has one comes here."""
@@ -197,8 +197,8 @@ class RunFold:
         else:
             self._seeds_left_out += 1
 
-    def _named_state(self, event: Event) -> None:
-        self._named.append(event)
+    def _mentioned_state(self, event: Event) -> None:
+        self._mentioned.append(event)
         self._typed_state(event)
 
     def _scale_state(self, event: Event) -> None:
@@ -221,7 +221,7 @@ class RunFold:
     def finish(self) -> Run:
         """Return the run so far; more events may follow."""
         tally, block = self._tally, self.last_block
-        usual, by_samples = self._reading.finish() if self._reading is not None else (Reading(), Reading())
+        usual, by_samples = self._reading.finish() if self._reading is not None else (RcpReading(), RcpReading())
         timeline = Timeline(
             first=tally.first if tally.events else None,
             last=tally.last if tally.events else None,
@@ -255,7 +255,7 @@ class RunFold:
             scale=(self.scale[SCALE[0]], self.scale[SCALE[1]]),
             edges=self._edges,
             system=self.system.finish(),
-            other_lines=tally.others,
+            other_lines=tally.other_lines,
         )
 
     def _run_edge(self, event: Event) -> None:
@@ -269,7 +269,7 @@ class RunFold:
         self._edges[event.key] = (min(earliest, event.time_ms), max(latest, event.time_ms), event.line)
         self.lines.setdefault(event.key, event.line)
         if event.key == "run_stop":
-            self._named.append(event)
+            self._mentioned.append(event)
             if self.status_line is None:
                 self._latest = self._tally.latest
             self.status = event.metadata.get("status") if isinstance(event.metadata, dict) else None
@@ -297,20 +297,20 @@ class RunFold:
         self._lengths.stop(event)
 
     def _evaluation(self, event: Event) -> None:
-        self._named.append(event)
+        self._mentioned.append(event)
         self._type(event)
         self._lengths.accuracy(event)
         if len(self.evaluations) < MAX_EVALUATIONS:
-            of = event.metadata.get if isinstance(event.metadata, dict) else _nothing
-            metric = of("metric")
+            metadata = event.metadata if isinstance(event.metadata, dict) else {}
+            metric = metadata.get("metric")
             self.evaluations.append(
                 Evaluation(
                     event.line,
                     event.time_ms,
                     event.value,
-                    of("epoch_num"),
-                    of("samples_count"),
-                    of("step_num"),
+                    metadata.get("epoch_num"),
+                    metadata.get("samples_count"),
+                    metadata.get("step_num"),
                     metric[:MAX_METRIC] if isinstance(metric, str) else None,
                 )
             )
@@ -319,7 +319,7 @@ class RunFold:
 #: What takes the events of keys whose type is known; not bound to a fold, which would then hold on to itself.
 _HANDLERS: dict[str, Callable[[RunFold, Event], None]] = {
     **dict.fromkeys(EXPECTED_TYPES, RunFold._type),
-    **dict.fromkeys(("submission_benchmark", "global_batch_size", "train_samples"), RunFold._named_state),
+    **dict.fromkeys(("submission_benchmark", "global_batch_size", "train_samples"), RunFold._mentioned_state),
     **dict.fromkeys(("eval_samples", "cache_clear"), RunFold._typed_state),
     **dict.fromkeys(SCALE, RunFold._scale_state),
     **dict.fromkeys(("run_start", "run_stop"), RunFold._run_edge),
@@ -330,7 +330,3 @@ _HANDLERS: dict[str, Callable[[RunFold, Event], None]] = {
     "eval_stop": RunFold._eval_stop,
     "seed": RunFold._seed,
 }
-
-
-def _nothing(_name: str) -> None:
-    return None

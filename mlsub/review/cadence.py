@@ -14,7 +14,7 @@ import msgspec
 from mlsub.divisions import CLOSED
 from mlsub.findings import Finding
 from mlsub.io.data import shipped
-from mlsub.log.reading import BEYOND, usable_number
+from mlsub.log.reading import LARGEST_COUNT, usable_number
 from mlsub.log.run import MAX_EVALUATIONS, Run
 from mlsub.rules.catalogue import finding
 from mlsub.rules.formula import UnknownValueError, parse
@@ -73,7 +73,7 @@ def is_closed(run: Run) -> bool:
 
 def all_numbers(values: Sequence[Any]) -> bool:
     """Return whether :func:`mlsub.log.reading.usable_number` takes all of them."""
-    return _NUMBERS.issuperset(map(type, values)) and all(map(BEYOND.__gt__, map(abs, values)))
+    return _NUMBERS.issuperset(map(type, values)) and all(map(LARGEST_COUNT.__gt__, map(abs, values)))
 
 
 def batch_size(run: Run) -> float | int | None:

@@ -20,7 +20,7 @@ import mlsub
 from mlsub.findings import Finding, Verdict
 from mlsub.judge.log import Defects
 from mlsub.log.event import Defect
-from mlsub.log.events import Tally
+from mlsub.log.events import EventTally
 from mlsub.log.reading import Crash
 from mlsub.submission.report import Report
 from tests.judge.test_package_rounds import make_round, rejecting
@@ -177,7 +177,7 @@ def test_a_closed_package_gets_the_verdict_of_the_installed_checker(name: str, t
 
 
 def test_of_the_records_at_which_the_official_parser_ends_the_first_is_named() -> None:
-    defects = Defects("log", Tally())
+    defects = Defects("log", EventTally())
     for line, crash in enumerate([None, "TypeError", "KeyError: 'value'"], 1):
         defects.add(Defect("log.record-undecodable", line, "", crash=crash))
     assert defects.crash == Crash(2, "TypeError")

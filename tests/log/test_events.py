@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from mlsub.log import events, reader
 from mlsub.log.event import Defect, Event
-from mlsub.log.events import Handler, LogReader, Tally
+from mlsub.log.events import EventTally, Handler, LogReader
 from mlsub.log.reader import TOKEN, RecordCutter
 from mlsub.log.trace import Trace
 from tests.log.test_reader import SIZES, STREAMS, cut, expected_records
@@ -142,15 +142,15 @@ def test_lines_without_a_record_are_counted_however_the_bytes_come(data: bytes, 
     with patch.object(reader, "CHUNK", chunk):
         for piece in cut(data, sizes):
             made.feed(piece)
-    assert made.tally.others is None, "more may follow"
+    assert made.tally.other_lines is None, "more may follow"
     made.close()
     lines = data.split(b"\n")
-    assert made.tally.others == sum(TOKEN not in line for line in (lines if lines[-1] else lines[:-1]))
+    assert made.tally.other_lines == sum(TOKEN not in line for line in (lines if lines[-1] else lines[:-1]))
 
 
 @given(times=st.lists(st.integers(-3, 3), min_size=1, max_size=9))
 def test_the_tally_knows_the_times_before_the_current_event(times: list[int]) -> None:
-    tally, latest = Tally(), []
+    tally, latest = EventTally(), []
 
     class Looking(Kept):
         def handler(self, key: str | None) -> Handler | None:

@@ -11,19 +11,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.convergence.algorithm import manner_of
+from mlsub.convergence.algorithm import dialect_of
 from mlsub.log import reading as reading_module
 from mlsub.log.event import decode
-from mlsub.log.reading import MAX_STOPS, Reading, ReadingFold, Stop
+from mlsub.log.reading import MAX_STOPS, RcpReading, RcpReadingFold, Stop
 from tests.convergence.odd_logs import Record, record
 from tests.log.pushing import decoded, take, take_all
 
 OLD, NEW = ("training", "2.1"), ("training", "6.0")
 
 
-def reading(made: list[Record | str], of: tuple[str, str] = NEW, *, samples: bool = False) -> Reading:
+def reading(made: list[Record | str], of: tuple[str, str] = NEW, *, samples: bool = False) -> RcpReading:
     """What the checker of a round reads of some records."""
-    fold = ReadingFold(manner_of(*of))
+    fold = RcpReadingFold(dialect_of(*of))
     for line, one in enumerate(made, 1):
         text = (one if isinstance(one, str) else json.dumps(one)).encode()
         event = decode(line, text)
@@ -43,7 +43,7 @@ def stopped(status: Any = "success", key: str = "run_stop") -> Record:
     return record(key, None, status=status)
 
 
-def points(count: Reading) -> list[Any]:
+def points(count: RcpReading) -> list[Any]:
     return [stop.value if stop.kind == "point" else stop.kind for stop in count.stops]
 
 
@@ -110,7 +110,7 @@ def test_to_v30_any_mention_stops_the_run_and_from_v31_only_the_key() -> None:
     assert points(reading([*made[:2]], ("training", "3.0"))) == [5]
     crash = reading([*made], ("training", "3.0")).crash
     assert crash is not None and crash.error == "KeyError: 'status'"
-    assert reading([*made], ("training", "3.1")) == Reading(last=Stop("point", 3, 9))
+    assert reading([*made], ("training", "3.1")) == RcpReading(last=Stop("point", 3, 9))
 
 
 @pytest.mark.parametrize(
@@ -197,12 +197,12 @@ def test_the_measures_of_stable_diffusion_count_at_the_first_step_that_meets_bot
 def test_a_reading_is_as_long_as_its_bound_allows_and_says_so(more: int, monkeypatch: pytest.MonkeyPatch) -> None:
     stops = reading([evaluated(5), *[stopped()] * (MAX_STOPS + more)], OLD)
     assert len(stops.stops) == MAX_STOPS
-    assert stops.beyond == (f"{MAX_STOPS} records of run_stop" if more else None)
+    assert stops.overflow == (f"{MAX_STOPS} records of run_stop" if more else None)
     monkeypatch.setattr(reading_module, "MAX_STEPS", 10)
     steps = reading(
         [named("stable_diffusion"), *(measured(n, "FID", 1.0) for n in range(10 + more))], ("training", "5.0")
     )
-    assert steps.beyond == ("10 evaluated steps" if more else None)
+    assert steps.overflow == ("10 evaluated steps" if more else None)
 
 
 NAMES = ("global_batch_size", "submission_benchmark", "train_samples", "run_stop", "eval_error", "eval_accuracy")
@@ -250,7 +250,7 @@ def test_looking_for_names_in_keys_first_reads_what_looking_in_each_text_does(
     texts: list[bytes], of: tuple[str, str]
 ) -> None:
     batch = decoded(texts)
-    fold, plain, single = (ReadingFold(manner_of(*of)) for _ in range(3))
+    fold, plain, single = (RcpReadingFold(dialect_of(*of)) for _ in range(3))
     take_all(fold, batch)
     with patch.object(reading_module, "mentions_only", lambda *_: False):
         take_all(plain, batch)
@@ -279,7 +279,7 @@ def test_evaluations_in_a_row_read_as_one_by_one(of: tuple[str, str], name: str)
         for place in range(len(plain) + 1):
             made = [named(name), *plain[:place], middle, *plain[place:], stopped(), evaluated(9), middle]
             texts = [(one if isinstance(one, str) else json.dumps(one)).encode() for one in made]
-            at_once = ReadingFold(manner_of(*of))
+            at_once = RcpReadingFold(dialect_of(*of))
             take_all(at_once, decoded(texts))
             found = at_once.finish()
             assert repr(found[0]) == repr(reading([*made], of))
@@ -292,7 +292,7 @@ def test_whether_train_samples_may_count_depends_on_what_comes_before_the_name(o
     records = [named(name), record("train_samples", 64), record("note", "train_samples"), evaluated(2), stopped()]
     for made in permutations([record("global_batch_size", 8), *records]):
         texts = [json.dumps(one).encode() for one in made]
-        at_once, single = ReadingFold(manner_of(*of)), ReadingFold(manner_of(*of))
+        at_once, single = RcpReadingFold(dialect_of(*of)), RcpReadingFold(dialect_of(*of))
         take_all(at_once, decoded(texts))
         with patch.object(reading_module, "mentions_only", lambda *_: False):
             for line, text in enumerate(texts, 1):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from mlsub.log import trace as module
 from mlsub.log.event import Event
-from mlsub.log.events import Tally
+from mlsub.log.events import EventTally
 from mlsub.log.run import RunFold
 from mlsub.log.trace import Gap, Trace, TraceFold
 from mlsub.review.runs.detect import observe_runs
@@ -74,7 +74,7 @@ def test_what_follows_run_stop_is_no_part_of_the_region() -> None:
 
 @given(st.lists(_events, max_size=40))
 def test_no_record_breaks_the_fold_or_a_detector(events: list[Event]) -> None:
-    tally, fold = Tally(), TraceFold()
+    tally, fold = EventTally(), TraceFold()
     run = RunFold(tally)
     push(events, run, fold, tally=tally)
     trace = fold.finish()

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mlsub.log.event import Event
-from mlsub.log.events import LogReader, Tally, read_log
+from mlsub.log.events import EventTally, LogReader, read_log
 from mlsub.log.run import Run, RunFold
 from mlsub.submission.model import LogReport
 from tests.log.pushing import fold as fold
@@ -44,7 +44,7 @@ def report_of(run: Run, path: str = "result_0.txt") -> LogReport:
 
 def read_run(file: Path) -> Run:
     """The run of a published log."""
-    tally = Tally()
+    tally = EventTally()
     folding = RunFold(tally)
     read_log(file, LogReader([folding], tally=tally))
     return folding.finish()

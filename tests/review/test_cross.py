@@ -11,7 +11,7 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from mlsub.log.reading import BEYOND, usable_number
+from mlsub.log.reading import LARGEST_COUNT, usable_number
 from mlsub.review.cadence import all_numbers
 from mlsub.review.cross import contradicts, text_of
 from tools.support.corpus import CORPUS
@@ -144,8 +144,8 @@ _values = st.integers() | st.floats() | st.booleans() | st.none() | st.text(max_
 @example([10**400, 1.0])
 @example([1, float("nan")])
 @example([float("nan"), 1])
-@example([BEYOND, 1])
-@example([-BEYOND])
+@example([LARGEST_COUNT, 1])
+@example([-LARGEST_COUNT])
 @example([True])
 def test_all_are_numbers_where_each_is(values: list[Any]) -> None:
     assert all_numbers(values) == all(usable_number(value) is not None for value in values)

@@ -20,7 +20,7 @@ from mlsub.convergence.algorithm import Algorithm, algorithm_of, is_tested, unit
 from mlsub.convergence.curves import pruned, reference_for
 from mlsub.convergence.entry import Options
 from mlsub.convergence.reference import Point, points_name, points_of, reference_file
-from mlsub.convergence.verdict import BEYOND
+from mlsub.convergence.verdict import LARGEST_COUNT
 from mlsub.rounds import get_round
 from mlsub.rules.load import benchmark as needs
 from mlsub.submission.params import Flags
@@ -313,7 +313,7 @@ class Both(NamedTuple):
 
 def _too_large(both: Both) -> bool:
     sizes = [_number(found) for text in both.case.logs for found in _SIZE.findall(text)]
-    return both.ours.how == "no-batch-size" and any(abs(size) >= BEYOND for size in sizes)
+    return both.ours.how == "no-batch-size" and any(abs(size) >= LARGEST_COUNT for size in sizes)
 
 
 def _number(text: str) -> float:

@@ -38,7 +38,7 @@ from mlsub.commands.audit.vocabulary import (
 )
 from mlsub.commands.audit.wording import MINUTES, accepted, step_of, usual
 from mlsub.io.show import flat, spaced
-from mlsub.log.changes import Change, fields, hyperparameters
+from mlsub.log.changes import Change, changed_fields, changed_hyperparameters
 from mlsub.rounds import normalise_round
 from mlsub.rounds.benchmarks import benchmark_of
 from mlsub.systems.names import all_chips
@@ -339,8 +339,8 @@ def changes(claim: Claim, world: World) -> tuple[Change, ...]:
         return ()
     first, second = known
     epochs = Change(name="epochs", old=_epochs(first), new=_epochs(second))
-    found = [*([epochs] if epochs.old != epochs.new else []), *fields(first.description, second.description)]
-    found += hyperparameters(*([log.run for log in one.logs] for one in known))
+    found = [*([epochs] if epochs.old != epochs.new else []), *changed_fields(first.description, second.description)]
+    found += changed_hyperparameters(*([log.run for log in one.logs] for one in known))
     named = {one.name: one for one in found}
     return tuple(named[name] for name in (named if claim.context == ("all",) else claim.context) if name in named)
 

@@ -13,7 +13,7 @@ from mlsub.commands.compare.reading import Reading, comparable, read_side, runs_
 from mlsub.findings import Finding, Kind
 from mlsub.io.errors import MlsubError
 from mlsub.io.look import content_digest
-from mlsub.log.changes import Change, fields, hyperparameters
+from mlsub.log.changes import Change, changed_fields, changed_hyperparameters
 from mlsub.submission.find import Target
 from mlsub.submission.listing import Item, ItemKind, list_tree
 from mlsub.submission.pairing import pairs, side_by_side, without
@@ -113,7 +113,7 @@ def _same_organisations(before: Reading, after: Reading) -> dict[str, str]:
 def _entry(key: Key, one: Result | None, other: Result | None) -> EntryChange:
     was, now = _values(one), _values(other)
     values = tuple(Change(name=name, old=was.get(name), new=now.get(name)) for name in (was or now))
-    differing = hyperparameters(runs_of(one), runs_of(other)) if one and other else ()
+    differing = changed_hyperparameters(runs_of(one), runs_of(other)) if one and other else ()
     change = "added" if one is None else "removed" if other is None else "changed"
     named = one.system if one and other and one.system != other.system else None
     if one and other and not differing and was == now and named is None:
@@ -165,7 +165,7 @@ def _systems(before: Reading, after: Reading, rows: Iterable[Row]) -> Iterable[S
             if name not in renamed.values() or name in theirs:
                 yield SystemChange(system=name, change="added" if name in theirs else "removed")
             continue
-        changes = fields(before.description(ours[was]), after.description(theirs[name]))
+        changes = changed_fields(before.description(ours[was]), after.description(theirs[name]))
         if changes or was != name:
             yield SystemChange(system=name, was=was if was != name else None, change="changed", fields=changes)
 

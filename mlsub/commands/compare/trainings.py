@@ -17,7 +17,7 @@ from mlsub.commands.compare.words import answer
 from mlsub.convergence.algorithm import unit_of_counts, unit_words
 from mlsub.convergence.verdict import progress_of
 from mlsub.io.errors import MlsubError
-from mlsub.log.changes import agreed, agreed_values, fields, hyperparameters
+from mlsub.log.changes import agreed_values, changed_fields, changed_hyperparameters, count_agreed
 from mlsub.log.reading import usable_number
 from mlsub.rounds import Round
 from mlsub.rules.load import benchmark
@@ -73,7 +73,7 @@ def _compare_entries(before: Reading, after: Reading, pair: Pair) -> PairCompari
         undivided = "they train different benchmarks"
     parts = () if undivided else decompose(old, new)
     runs = [runs_of(result) for result in pair]
-    changes = hyperparameters(*runs)
+    changes = changed_hyperparameters(*runs)
     ratio = times[0] / times[1] if times[0] and times[1] and min(times[0], times[1]) > 0 else None
     compatible, warning = comparable(*pair)
     return PairComparison(
@@ -83,9 +83,9 @@ def _compare_entries(before: Reading, after: Reading, pair: Pair) -> PairCompari
         reduction=None if ratio is None else 1 - 1 / ratio,
         parts=parts,
         undivided=undivided,
-        same=agreed(*runs),
+        same=count_agreed(*runs),
         hyperparameters=changes,
-        fields=fields(before.description(pair[0]), after.description(pair[1])),
+        fields=changed_fields(before.description(pair[0]), after.description(pair[1])),
         compatible=compatible,
         warning=warning,
         answer=answer(old.side, new.side, parts, undivided, changes),

@@ -19,7 +19,7 @@ from mlsub.io.errors import MlsubError
 from mlsub.io.folders import Piece, check_free
 from mlsub.io.look import content_digest
 from mlsub.io.show import first_few, plural
-from mlsub.log.changes import fields
+from mlsub.log.changes import changed_fields
 from mlsub.packing.pack import GivenWaivers, PackOptions, Waived, judge
 from mlsub.packing.read import read_waivers
 from mlsub.present.envelope import Answer
@@ -287,7 +287,7 @@ def _path_conflict(path: str, one: Source, other: Source) -> Finding | None:
     if not (path.startswith("systems/") and path.endswith(".json")):
         return finding("merge.file", path, "A file differs between packages", actual=names)
     contents = [read_description(source.folder / path, path).content for source in (one, other)]
-    changed = [change.name for change in fields(*contents)]
+    changed = [change.name for change in changed_fields(*contents)]
     detail = f"{names}: {first_few(changed) or 'layout alone'}"
     return finding("merge.system", path, "A system is described differently", actual=detail)
 

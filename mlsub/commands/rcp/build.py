@@ -21,14 +21,14 @@ from mlsub.convergence.filecheck import check_records, check_reference_file, is_
 from mlsub.convergence.reference import Point, points_name, points_of, reference_file
 from mlsub.convergence.statistics import cut_of
 from mlsub.convergence.target import Measures, target_of
-from mlsub.convergence.verdict import BEYOND, progress_of
+from mlsub.convergence.verdict import LARGEST_COUNT, progress_of
 from mlsub.divisions import CLOSED
 from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError
 from mlsub.io.problems import find_flaws
 from mlsub.io.show import plural, readable, same_name, show
 from mlsub.log.event import Defect
-from mlsub.log.events import LogReader, Tally, read_log
+from mlsub.log.events import EventTally, LogReader, read_log
 from mlsub.log.reading import usable_number
 from mlsub.log.run import RunFold
 from mlsub.review.cross import audit_same_runs
@@ -83,7 +83,7 @@ class _EveryRecord(LogReader):
 def reference_run(file: Path, log: LogReport, round_: Round) -> LogReport:
     """Return a log with the facts of its run from every record, and with its benchmark as the round calls it."""
     if log.undecodable and not log.without_run:
-        fold = RunFold(tally := Tally())
+        fold = RunFold(tally := EventTally())
         read_log(file, _EveryRecord([fold], log_format=round_.log_format, tally=tally))
         log = msgspec.structs.replace(log, run=fold.finish())
     stated = str(log.run.identity.get("submission_benchmark") or "")[:80]
@@ -171,7 +171,7 @@ def _of_runs(logs: Sequence[LogReport], points: dict[str, float | None], choice:
 def _size_of(log: LogReport) -> int | float | None:
     """The batch size, a whole one as such however it was logged; None where the log has none that is a number."""
     size = log.run.hyperparameters.get("global_batch_size")
-    if not isinstance(size, (int, float)) or isinstance(size, bool) or not 0 < size < BEYOND:
+    if not isinstance(size, (int, float)) or isinstance(size, bool) or not 0 < size < LARGEST_COUNT:
         return None
     return int(size) if size == int(size) else size
 
@@ -219,7 +219,9 @@ def _hyperparameters(runs: Sequence[LogReport], keys: Sequence[str]) -> tuple[di
 
 def _text(value: Any) -> str | None:
     """A value as JSON, numbers alike however they are written; None where it cannot be, or is too long to be one."""
-    plain = float(value) if isinstance(value, int) and not isinstance(value, bool) and abs(value) < BEYOND else value
+    plain = (
+        float(value) if isinstance(value, int) and not isinstance(value, bool) and abs(value) < LARGEST_COUNT else value
+    )
     try:
         text = json.dumps(plain, allow_nan=False, sort_keys=True)
     except (TypeError, ValueError, RecursionError):

@@ -191,7 +191,7 @@ class LogSoFar:
     def _unfinished(self) -> Event | None:
         """The event of the last line, where it is whole but for its end; it counts only once it has ended."""
         judge = self._judge
-        _, token, text = (judge.cutter.held + self._last_line)[-_MAX_LINE:].rpartition(judge.token)
+        _, token, text = (judge.cutter.unfinished + self._last_line)[-_MAX_LINE:].rpartition(judge.token)
         event = judge.decode(0, text) if token else None
         return event if isinstance(event, Event) else None
 

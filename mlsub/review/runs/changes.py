@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from mlsub.io.show import first_few, plural
-from mlsub.log.changes import hyperparameters
+from mlsub.log.changes import changed_hyperparameters
 from mlsub.log.reading import usable_number
 from mlsub.review.cadence import grouped
 from mlsub.review.runs.model import Observation, observe, reached, runs_started, score_of, seconds
@@ -76,7 +76,7 @@ def _observed(before: Result, entry: Result) -> Iterator[Observation]:
 
 def _tuned(before: Result, entry: Result) -> Iterator[_Change]:
     """Optimizer, schedule and batch size, as most runs of either side logged them."""
-    for change in hyperparameters([t.run for t in before.logs], [t.run for t in entry.logs]):
+    for change in changed_hyperparameters([t.run for t in before.logs], [t.run for t in entry.logs]):
         if _TUNED.fullmatch(change.name) and not _is_alike(change.old, change.new):
             both = change.old is not None and change.new is not None
             words = f"{change.name} {change.old} to {change.new}" if both else ""

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.commands.compare.packages import compare_files
-from mlsub.log.changes import fields, hyperparameters
+from mlsub.log.changes import changed_fields, changed_hyperparameters
 from mlsub.log.run import Run, RunFold
 from mlsub.submission.find import organisation
 from tests.commands.compare.asked import packages
@@ -166,25 +166,25 @@ def _runs(*values: object) -> list[Run]:
 
 
 def test_measurements_are_no_hyperparameters() -> None:
-    assert hyperparameters(_runs(1.5, 2.5, 3.5), _runs(4.5, 5.5, 6.5)) == ()
-    assert hyperparameters(_runs(1, 1.0, True), _runs(1, 1, 2)) == ()
-    (change,) = hyperparameters(_runs(1, 1, 2), _runs(3, 3, 3))
+    assert changed_hyperparameters(_runs(1.5, 2.5, 3.5), _runs(4.5, 5.5, 6.5)) == ()
+    assert changed_hyperparameters(_runs(1, 1.0, True), _runs(1, 1, 2)) == ()
+    (change,) = changed_hyperparameters(_runs(1, 1, 2), _runs(3, 3, 3))
     assert (change.old, change.new, change.note) == ("1", "3", "old: 2 of 3 runs")
 
 
 @given(st.lists(st.recursive(st.none() | st.floats() | st.text(), st.lists, max_leaves=5), max_size=4))
 def test_whatever_was_logged_is_equal_to_itself(values: list[object]) -> None:
-    assert hyperparameters(_runs(*values), _runs(*values)) == ()
+    assert changed_hyperparameters(_runs(*values), _runs(*values)) == ()
 
 
 def test_fields_of_descriptions() -> None:
-    changes = fields({"a": 1, "b": "x", "c": [1]}, {"b": "y", "a": 1.0, "d": None})
+    changes = changed_fields({"a": 1, "b": "x", "c": [1]}, {"b": "y", "a": 1.0, "d": None})
     assert [(change.name, change.old, change.new) for change in changes] == [
         ("b", "x", "y"),
         ("c", "[1]", None),
         ("d", None, "null"),
     ]
-    assert fields(None, {}) == ()
+    assert changed_fields(None, {}) == ()
 
 
 def test_a_defect_that_expects_something_else_in_each_system_is_one_line(tmp_path: Path) -> None:

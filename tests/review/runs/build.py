@@ -10,10 +10,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from mlsub.convergence.algorithm import manner_of
+from mlsub.convergence.algorithm import dialect_of
 from mlsub.log.event import Event
-from mlsub.log.events import Tally
-from mlsub.log.reading import ReadingFold
+from mlsub.log.events import EventTally
+from mlsub.log.reading import RcpReadingFold
 from mlsub.log.run import Run, RunFold
 from mlsub.log.trace import Trace, TraceFold
 from mlsub.review.runs.detect import observe_runs
@@ -93,7 +93,7 @@ def stretch(factor: float) -> Change:
 
 def log_of(made: list[Record], path: str = "rack1/bert/result_0.txt") -> LogReport:
     """What is read of some records, one a line."""
-    tally, reading, fold = Tally(), ReadingFold(manner_of("training", "1.1")), TraceFold()
+    tally, reading, fold = EventTally(), RcpReadingFold(dialect_of("training", "1.1")), TraceFold()
     run = RunFold(tally, reading)
     events = [Event(line=line, **record) for line, record in enumerate(made, 1)]
     push(events, run, fold, tally=tally)
