@@ -39,7 +39,7 @@ class Algorithm(msgspec.Struct, frozen=True):
 @lru_cache(maxsize=32)
 def algorithm_of(usage: str, round_name: str, overlay: str | None = None) -> Algorithm | None:
     """The variant of a round, which may be one that an overlay file adds; None where the round had no such test."""
-    return _in_force(_table().get(usage) or {}, usage, round_name, overlay)
+    return _in_force(_load_algorithms().get(usage) or {}, usage, round_name, overlay)
 
 
 @lru_cache(maxsize=32)
@@ -50,10 +50,10 @@ def dialect_of(usage: str, round_name: str, overlay: str | None = None) -> RcpDi
 
 def newest_algorithm() -> Algorithm:
     """The variant of the newest round."""
-    return list((_table()["training"] or {}).values())[-1]
+    return list((_load_algorithms()["training"] or {}).values())[-1]
 
 
-def _table() -> dict[str, dict[str, Algorithm] | None]:
+def _load_algorithms() -> dict[str, dict[str, Algorithm] | None]:
     return shipped(__file__, "algorithms.yaml", dict[str, dict[str, Algorithm] | None])
 
 
@@ -95,7 +95,8 @@ def _in_force(since: Mapping[str, T], usage: str, round_name: str, overlay: str 
     return since[earlier[-1]] if earlier else None
 
 
-_OTHER: dict[str, Literal["epochs", "samples"]] = {"epochs": "samples", "samples": "epochs"}
+#: The two units that logs and references take for each other.
+_CONFUSED: dict[str, Literal["epochs", "samples"]] = {"epochs": "samples", "samples": "epochs"}
 
 
 def other_unit(
@@ -117,13 +118,13 @@ def other_unit(
     converged = [point for point in points if point is not None]
     if not converged:
         return None
-    count = _middle(converged)
-    if unit in _OTHER and epoch is not None and reference is not None and count > 0 and reference > 0:
+    count = _upper_median(converged)
+    if unit in _CONFUSED and epoch is not None and reference is not None and count > 0 and reference > 0:
         # Logarithms, as the counts themselves may leave the range of a double.
         off = math.log(count) - math.log(reference)
         converted = off + math.log(epoch) if unit == "samples" else off - math.log(epoch)
         if abs(converted) < abs(off):
-            return _OTHER[unit]
+            return _CONFUSED[unit]
     below = batch_size is not None and 0 < count < batch_size
     return "epochs" if below and unit in ("samples", "tokens") else None
 
@@ -138,7 +139,7 @@ def unit_of_counts(
     return other_unit(points, unit, batch_size) or unit
 
 
-def _middle(values: Sequence[float]) -> float:
+def _upper_median(values: Sequence[float]) -> float:
     """The value that as many lie below as above; of an even number the higher one."""
     return sorted(values)[len(values) // 2]
 
@@ -148,4 +149,4 @@ def samples_of_epoch(benchmark: str, runs: Sequence[Run]) -> float | None:
     known = traits_of(benchmark).epoch
     stated: list[Any] = [run.hyperparameters.get("train_samples") for run in runs] if known is None else [known]
     sizes = [float(size) for size in stated if isinstance(size, (int, float)) and 1 < size < LARGEST_COUNT]
-    return _middle(sizes) if sizes else None
+    return _upper_median(sizes) if sizes else None

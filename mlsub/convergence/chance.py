@@ -70,17 +70,17 @@ def chance_of(
         None where ``runs`` are too few for an olympic mean, or fewer than LEAST_RUNS converged.
     """
     cut = cut_of(name)
-    seen = _seen(points)
-    if runs <= 2 * cut or seen.converged < LEAST_RUNS:
+    sample = _summarise(points)
+    if runs <= 2 * cut or sample.converged < LEAST_RUNS:
         return None
-    if seen.spread == 0 and not seen.failed:
-        return Chance(runs, float(seen.mean >= limit), certain=True)
+    if sample.spread == 0 and not sample.failed:
+        return Chance(runs, float(sample.mean >= limit), certain=True)
     rng = Random(bootstrap.seed)  # noqa: S311  (no secret is made of it)
-    may_fail = range(cut + 1 if seen.failed else 1)
-    means = [_olympic_residuals(seen.residuals, runs, cut, failed, bootstrap.resamples, rng) for failed in may_fail]
+    may_fail = range(cut + 1 if sample.failed else 1)
+    means = [_olympic_residuals(sample.residuals, runs, cut, failed, bootstrap.resamples, rng) for failed in may_fail]
     chances = []
     for _ in range(bootstrap.worlds):
-        mean, spread, failing = _world(seen, rng)
+        mean, spread, failing = _draw_world(sample, rng)
         least = (limit - mean) / spread if spread else math.copysign(math.inf, limit - mean if limit != mean else -1)
         chances.append(
             math.fsum(
@@ -114,22 +114,22 @@ def completion_of(
     Returns:
         None where fewer than LEAST_RUNS converged.
     """
-    cut, seen = cut_of(name), _seen(points)
-    if seen.converged < LEAST_RUNS:
+    cut, sample = cut_of(name), _summarise(points)
+    if sample.converged < LEAST_RUNS:
         return None
     rng = Random(bootstrap.seed)  # noqa: S311  (no secret is made of it)
     at_hand = [math.inf if point is None else point for point in points]
     passed = 0
     for _ in range(bootstrap.resamples):
-        mean, spread, failing = _world(seen, rng)
-        drawn = rng.choices(seen.residuals, k=needed - len(at_hand))
+        mean, spread, failing = _draw_world(sample, rng)
+        drawn = rng.choices(sample.residuals, k=needed - len(at_hand))
         more = [math.inf if failing and rng.random() < failing else mean + spread * residual for residual in drawn]
         kept = sorted(at_hand + more)[cut : needed - cut]
         passed += kept[-1] < math.inf and mean_of(kept) >= limit
     return passed / bootstrap.resamples
 
 
-class _Seen(msgspec.Struct, frozen=True):
+class _Sample(msgspec.Struct, frozen=True):
     """What the runs at hand show; ``spread`` is the stdev of a sample, the residuals have stdev 1."""
 
     converged: int
@@ -139,23 +139,23 @@ class _Seen(msgspec.Struct, frozen=True):
     residuals: tuple[float, ...]
 
 
-def _seen(points: Sequence[float | None]) -> _Seen:
+def _summarise(points: Sequence[float | None]) -> _Sample:
     values = sorted(point for point in points if point is not None)
     n = len(values)
     mean = mean_of(values) if values else 0.0
     squares = math.fsum((value - mean) ** 2 for value in values)
     if n < 2 or values[0] == values[-1] or squares == 0:
-        return _Seen(n, len(points) - n, values[0] if values else 0.0, 0.0, (0.0,))
+        return _Sample(n, len(points) - n, values[0] if values else 0.0, 0.0, (0.0,))
     residuals = tuple((value - mean) / math.sqrt(squares / n) for value in values)
-    return _Seen(n, len(points) - n, mean, math.sqrt(squares / (n - 1)), residuals)
+    return _Sample(n, len(points) - n, mean, math.sqrt(squares / (n - 1)), residuals)
 
 
-def _world(seen: _Seen, rng: Random) -> tuple[float, float, float]:
+def _draw_world(sample: _Sample, rng: Random) -> tuple[float, float, float]:
     """Mean, spread and share of failing runs of a distribution that could have given the runs at hand."""
-    degrees = seen.converged - 1
-    spread = seen.spread * math.sqrt(degrees / rng.gammavariate(degrees / 2, 2.0)) if seen.spread else 0.0
-    mean = seen.mean + spread / math.sqrt(seen.converged) * rng.gauss()
-    return mean, spread, rng.betavariate(seen.failed, seen.converged) if seen.failed else 0.0
+    degrees = sample.converged - 1
+    spread = sample.spread * math.sqrt(degrees / rng.gammavariate(degrees / 2, 2.0)) if sample.spread else 0.0
+    mean = sample.mean + spread / math.sqrt(sample.converged) * rng.gauss()
+    return mean, spread, rng.betavariate(sample.failed, sample.converged) if sample.failed else 0.0
 
 
 def _olympic_residuals(

@@ -14,14 +14,14 @@ import msgspec
 from mlsub.convergence.algorithm import Algorithm, algorithm_of, is_tested, unit_words
 from mlsub.convergence.reference import (
     Point,
-    Which,
+    PointsCutoff,
     benchmark_in,
-    points_from,
-    points_of,
+    make_points,
+    read_points,
     reference_file,
     runs_in_force,
 )
-from mlsub.convergence.statistics import between, least_accepted_mean
+from mlsub.convergence.statistics import interpolate_linear, least_accepted_mean
 from mlsub.io.errors import MlsubError
 from mlsub.rounds import Round, overlay_rounds
 from mlsub.rules.load import benchmark
@@ -35,14 +35,14 @@ Line = tuple[tuple[float, float], ...]
 How = Literal["exact", "interpolated", "smaller-batch", "missing"]
 
 
-def interpolated(batch_size: float, low: Point, high: Point, runs: int) -> Point:
+def interpolate(batch_size: float, low: Point, high: Point, runs: int) -> Point:
     """The point between two others: mean and stdev linear in the batch size, counted as 2 × ``runs`` runs."""
-    mean = between(batch_size, (low.batch_size, low.mean), (high.batch_size, high.mean))
-    stdev = between(batch_size, (low.batch_size, low.stdev), (high.batch_size, high.stdev))
+    mean = interpolate_linear(batch_size, (low.batch_size, low.mean), (high.batch_size, high.mean))
+    stdev = interpolate_linear(batch_size, (low.batch_size, low.stdev), (high.batch_size, high.stdev))
     return Point(batch_size, 0, mean, stdev, least_accepted_mean(mean, stdev, 2 * runs, runs - 2))
 
 
-def pruned_by(points: Sequence[Point], algorithm: Algorithm, runs: int) -> dict[float, tuple[float, ...]]:
+def find_pruned(points: Sequence[Point], algorithm: Algorithm, runs: int) -> dict[float, tuple[float, ...]]:
     """The batch sizes that the official checker in force for the round prunes, each with why.
 
     Points below the batch size of the fastest go first. Then, from left to right, an inner point slower than the
@@ -67,7 +67,7 @@ def pruned_by(points: Sequence[Point], algorithm: Algorithm, runs: int) -> dict[
     at = 1
     while at < len(kept) - 1:
         low, point, high = kept[at - 1 : at + 2]
-        if speed(point) > speed(interpolated(point.batch_size, low, high, runs)):
+        if speed(point) > speed(interpolate(point.batch_size, low, high, runs)):
             slower[point.batch_size] = (low.batch_size, high.batch_size)
             del kept[at]
         else:
@@ -76,9 +76,9 @@ def pruned_by(points: Sequence[Point], algorithm: Algorithm, runs: int) -> dict[
     return {size: others for size, others in (removed | slower).items() if size not in sizes}
 
 
-def pruned(points: Sequence[Point], algorithm: Algorithm, runs: int) -> tuple[Point, ...]:
+def prune(points: Sequence[Point], algorithm: Algorithm, runs: int) -> tuple[Point, ...]:
     """The points that the official checker in force for the round keeps."""
-    removed = pruned_by(points, algorithm, runs)
+    removed = find_pruned(points, algorithm, runs)
     return tuple(point for point in points if point.batch_size not in removed)
 
 
@@ -91,19 +91,19 @@ def lower_hull(points: Sequence[Point]) -> tuple[Point, ...]:
     for point in sorted(points, key=lambda point: point.batch_size):
         if point.batch_size < fastest.batch_size:
             continue
-        while len(hull) > 1 and _turns_down(hull[-2], hull[-1], point):
+        while len(hull) > 1 and _lies_above(hull[-2], hull[-1], point):
             hull.pop()
         hull.append(point)
     return tuple(hull)
 
 
-def _turns_down(first: Point, middle: Point, last: Point) -> bool:
+def _lies_above(first: Point, middle: Point, last: Point) -> bool:
     """Whether the middle point lies on or above the line between its neighbours."""
     run, rise = last.batch_size - first.batch_size, last.mean - first.mean
     return (middle.mean - first.mean) * run >= rise * (middle.batch_size - first.batch_size)
 
 
-def reference_for(size: float, points: Sequence[Point], runs: int) -> tuple[Point | None, How]:
+def find_point(size: float, points: Sequence[Point], runs: int) -> tuple[Point | None, How]:
     """The point to compare a batch size with, and how it was found; of several points of one size the first counts."""
     for point in points:
         if point.batch_size == size:
@@ -112,18 +112,18 @@ def reference_for(size: float, points: Sequence[Point], runs: int) -> tuple[Poin
     above = [point for point in points if point.batch_size > size]
     if below and above:
         low = next(point for point in below if point.batch_size == below[-1].batch_size)
-        return interpolated(size, low, above[0], runs), "interpolated"
+        return interpolate(size, low, above[0], runs), "interpolated"
     if above:
         return above[0], "smaller-batch"
     return None, "missing"
 
 
-class Reference(msgspec.Struct, frozen=True, kw_only=True):
+class BenchmarkReference(msgspec.Struct, frozen=True, kw_only=True):
     """The reference of a benchmark in a round; values are in ``unit``.
 
     ``points`` are all points by batch size, ``kept`` those the official pruning keeps, ``hull`` the lower hull of the
-    written rules. ``runs`` is the number of result files of an entry. ``which``
-    says of which day the points are, or that they are from the user's ``own`` file.
+    written rules. ``runs`` is the number of result files of an entry. ``cutoff``
+    says by which day the points were merged, or that they are from the user's ``own`` file.
     """
 
     round: Round
@@ -132,38 +132,40 @@ class Reference(msgspec.Struct, frozen=True, kw_only=True):
     unit: str
     runs: int
     file: Path
-    which: Which | Literal["own"]
+    cutoff: PointsCutoff | Literal["own"]
     points: tuple[Point, ...]
     kept: tuple[Point, ...]
     hull: tuple[Point, ...]
 
     @property
-    def earlier(self) -> float:
+    def allowance(self) -> float:
         """What the round lets a result be below the least accepted mean."""
         return dict(self.algorithm.earlier).get(self.benchmark, 0)
 
-    def held_against(self, batch_size: float, *, by_hull: bool = False) -> tuple[Point | None, How]:
+    def point_for(self, batch_size: float, *, by_hull: bool = False) -> tuple[Point | None, How]:
         """The point that results at a batch size are compared with, its limit with the round's allowance, and how.
 
         ``by_hull``: against the lower hull of the written rules in place of the official pruning.
         """
-        point, how = reference_for(batch_size, self.hull if by_hull else self.kept, self.runs)
-        return (None if point is None else self.allowed(point)), how
+        point, how = find_point(batch_size, self.hull if by_hull else self.kept, self.runs)
+        return (None if point is None else self.with_allowance(point)), how
 
-    def allowed(self, point: Point) -> Point:
+    def with_allowance(self, point: Point) -> Point:
         """A point with the round's allowance taken off its least accepted mean."""
-        return msgspec.structs.replace(point, minimum=point.accepted_from(self.earlier))
+        return msgspec.structs.replace(point, minimum=point.accepted_from(self.allowance))
 
 
 @lru_cache(maxsize=256)
-def reference_of(round_: Round, name: str, own: str | None = None, which: Which = "published") -> Reference:
+def reference_of(
+    round_: Round, name: str, rcp_file: str | None = None, cutoff: PointsCutoff = "published"
+) -> BenchmarkReference:
     """The reference of a benchmark.
 
     Args:
         round_: whose reference and algorithm hold.
         name: the benchmark.
-        own: a file of reference points that counts in place of the installed one, if it is for this benchmark.
-        which: of the installed points those at publication, at the deadline, or the newest.
+        rcp_file: a file of reference points that counts in place of the installed one, if it is for this benchmark.
+        cutoff: of the installed points those at publication, at the deadline, or the newest.
 
     Raises:
         MlsubError: there is none, or the file cannot be used.
@@ -175,27 +177,27 @@ def reference_of(round_: Round, name: str, own: str | None = None, which: Which 
         raise MlsubError(f"{name} is not compared with a reference in any round")
     if name not in round_.benchmarks:
         raise MlsubError(f"{round_.title} has no benchmark {name[:40]}")
-    mine = Path(own) if own and benchmark_in(Path(own)) == name else None
+    own = Path(rcp_file) if rcp_file and benchmark_in(Path(rcp_file)) == name else None
     # A round of the user's own may name the rules of another, whose reference points are not its own.
     installed = round_.name not in overlay_rounds(round_.usage, round_.overlay)
-    file = mine or (reference_file(round_.usage, round_.ruleset, name) if installed else None)
+    file = own or (reference_file(round_.usage, round_.ruleset, name) if installed else None)
     if file is None:
         raise MlsubError(f"the installed mlperf-logging has no reference points for {name} in {round_.title}")
     runs = benchmark(round_.usage, round_.name, name, round_.overlay).runs
-    if mine:
-        points = points_of(file, name, runs, algorithm)
+    if own:
+        points = read_points(file, name, runs, algorithm)
     else:
-        points = points_from(runs_in_force(file, name, round_, which), name, runs, algorithm)
-    return Reference(
+        points = make_points(runs_in_force(file, name, round_, cutoff), name, runs, algorithm)
+    return BenchmarkReference(
         round=round_,
         benchmark=name,
         algorithm=algorithm,
         unit=unit_words(name, round_),
         runs=runs,
         file=file,
-        which="own" if mine else which,
+        cutoff="own" if own else cutoff,
         points=points,
-        kept=pruned(points, algorithm, runs),
+        kept=prune(points, algorithm, runs),
         hull=lower_hull(points),
     )
 
@@ -208,14 +210,14 @@ def mean_line(points: Sequence[Point]) -> Line:
     """
     line = [(points[0].batch_size, points[0].mean)]
     for low, high in pairwise(points):
-        for size in _between(low.batch_size, high.batch_size):
+        for size in _sizes_between(low.batch_size, high.batch_size):
             part = (size - low.batch_size) / (high.batch_size - low.batch_size)
             line.append((size, low.mean + part * (high.mean - low.mean)))
         line.append((high.batch_size, high.mean))
     return tuple(line)
 
 
-def limit_lines(reference: Reference) -> tuple[Line, ...]:
+def limit_lines(reference: BenchmarkReference) -> tuple[Line, ...]:
     """The least accepted means along the batch size between two points each, in pieces.
 
     Between two points the interpolation counts as twice an entry's runs, so that its limit does not meet those of the
@@ -228,12 +230,12 @@ def limit_lines(reference: Reference) -> tuple[Line, ...]:
         width = high.batch_size - low.batch_size
         sizes = [
             low.batch_size + 1e-6 * width,
-            *_between(low.batch_size, high.batch_size),
+            *_sizes_between(low.batch_size, high.batch_size),
             high.batch_size - 1e-6 * width,
         ]
         pieces.append(
             tuple(
-                (size, interpolated(size, low, high, reference.runs).accepted_from(reference.earlier))
+                (size, interpolate(size, low, high, reference.runs).accepted_from(reference.allowance))
                 for size in dict.fromkeys(sizes)
                 if low.batch_size < size < high.batch_size
             )
@@ -241,7 +243,7 @@ def limit_lines(reference: Reference) -> tuple[Line, ...]:
     return tuple(piece for piece in pieces if len(piece) > 1)
 
 
-def _between(low: float, high: float) -> Iterator[float]:
+def _sizes_between(low: float, high: float) -> Iterator[float]:
     """Yield batch sizes between two, at even distances on a logarithmic axis."""
     parts = (step / STEPS for step in range(1, STEPS))
     return (low * (high / low) ** part if low > 0 else low + part * (high - low) for part in parts)
@@ -273,7 +275,7 @@ class ReferenceTable(msgspec.Struct, frozen=True):
     unit: str
     runs: int
     rows: tuple[Row, ...]
-    reference_points: Which = "published"
+    reference_points: PointsCutoff = "published"
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -289,37 +291,37 @@ class Plan(msgspec.Struct, frozen=True):
     stdev: float | None
     minimum: float | None
     normalised: bool
-    reference_points: Which = "published"
+    reference_points: PointsCutoff = "published"
 
 
-def reference_table(round_: Round, name: str, which: Which = "published") -> ReferenceTable:
+def reference_table(round_: Round, name: str, cutoff: PointsCutoff = "published") -> ReferenceTable:
     """The reference points of a benchmark in a round: those at publication, at the deadline, or the newest.
 
     Raises:
         MlsubError: there are none, or the installed file is broken.
     """
-    reference = reference_of(round_, name, which=which)
-    removed = pruned_by(reference.points, reference.algorithm, reference.runs)
+    reference = reference_of(round_, name, cutoff=cutoff)
+    removed = find_pruned(reference.points, reference.algorithm, reference.runs)
     rows = tuple(
         Row(
-            **msgspec.structs.asdict(reference.allowed(point)),
+            **msgspec.structs.asdict(reference.with_allowance(point)),
             kept=point in reference.kept,
             on_hull=point in reference.hull,
             pruned_by=removed.get(point.batch_size, ()),
         )
         for point in reference.points
     )
-    return ReferenceTable(round_.usage, round_.name, name, reference.unit, reference.runs, rows, which)
+    return ReferenceTable(round_.usage, round_.name, name, reference.unit, reference.runs, rows, cutoff)
 
 
-def plan_of(round_: Round, name: str, batch_size: float, which: Which = "published") -> Plan:
+def plan_of(round_: Round, name: str, batch_size: float, cutoff: PointsCutoff = "published") -> Plan:
     """What an entry with this batch size needs, by the points at publication, at the deadline, or the newest.
 
     Raises:
         MlsubError: there is no reference, or the installed file is broken.
     """
-    reference = reference_of(round_, name, which=which)
-    point, how = reference.held_against(batch_size)
+    reference = reference_of(round_, name, cutoff=cutoff)
+    point, how = reference.point_for(batch_size)
     return Plan(
         usage=round_.usage,
         round=round_.name,
@@ -331,5 +333,5 @@ def plan_of(round_: Round, name: str, batch_size: float, which: Which = "publish
         stdev=point.stdev if point else None,
         minimum=point.minimum if point else None,
         normalised=reference.algorithm.normalise,
-        reference_points=which,
+        reference_points=cutoff,
     )

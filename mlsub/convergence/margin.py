@@ -9,10 +9,10 @@ import msgspec
 from mlsub.convergence.algorithm import algorithm_of
 from mlsub.convergence.chance import LEAST_RUNS, USUAL, Bootstrap, Chance, chance_of, completion_of
 from mlsub.convergence.curves import reference_of
-from mlsub.convergence.reference import which_of
+from mlsub.convergence.reference import parse_cutoff
 from mlsub.convergence.statistics import cut_of, mean_of
 from mlsub.convergence.verdict import LARGEST_COUNT
-from mlsub.convergence.words import number, words_of
+from mlsub.convergence.words import format_number, load_wording
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import show
 from mlsub.rounds import Round, get_round
@@ -20,6 +20,8 @@ from mlsub.rules.load import benchmark
 from mlsub.submission.report import EntryResult, RcpResult, Report
 
 _UNTESTED = "not-required"
+#: Answers that leave the points of the runs unknown.
+_UNKNOWN = ("no-point", "crash")
 #: So few distinct convergence points say little about how runs spread.
 _FEW = 2
 
@@ -102,7 +104,7 @@ def margins_of(
     report: Report,
     overlay: str | None = None,
     bootstrap: Bootstrap = USUAL,
-    own: str | None = None,
+    rcp_file: str | None = None,
 ) -> PackageMargins:
     """How the entries of a report stand.
 
@@ -110,7 +112,7 @@ def margins_of(
         report: with a usage and a round.
         overlay: the user's own rule file.
         bootstrap: how chances are computed.
-        own: a file of reference points in place of the installed ones.
+        rcp_file: a file of reference points in place of the installed ones.
     """
     of = get_round(str(report.usage), str(report.round), overlay)
     tested = [entry for entry in report.entries if entry.rcp.verdict != _UNTESTED]
@@ -119,7 +121,9 @@ def margins_of(
         round=str(report.round),
         round_from=report.round_from,
         root=report.root,
-        entries=tuple(margin_of(entry, benchmark_held(report, entry, of), of, bootstrap, own=own) for entry in tested),
+        entries=tuple(
+            margin_of(entry, benchmark_tested(report, entry, of), of, bootstrap, rcp_file=rcp_file) for entry in tested
+        ),
         untested=tuple(
             Untested(
                 path=entry.path,
@@ -142,16 +146,16 @@ def why_untested(entry: EntryResult, round_: Round) -> str:
     if how == "unknown-division" and entry.division is not None:
         how = "other-division"
     names = {"round": round_.title, "benchmark": entry.benchmark, "division": show(entry.division)}
-    return words_of("untested").get(how, how or "no reason is known").format(shown=show(entry.benchmark), **names)
+    return load_wording("untested").get(how, how or "no reason is known").format(shown=show(entry.benchmark), **names)
 
 
-def benchmark_held(report: Report, entry: EntryResult, round_: Round) -> str:
+def benchmark_tested(report: Report, entry: EntryResult, round_: Round) -> str:
     """The benchmark an entry is tested as: to v2.1 the folder's, from v3.0 the one its logs name."""
     algorithm = algorithm_of(round_.usage, round_.name, round_.overlay)
     if algorithm is None or algorithm.name == "folder":
         return entry.benchmark
-    own = (log.benchmark for log in report.logs if (log.path.rpartition("/")[0] or ".") == entry.path)
-    logged = next((name for name in own if name), None)
+    named = (log.benchmark for log in report.logs if (log.path.rpartition("/")[0] or ".") == entry.path)
+    logged = next((name for name in named if name), None)
     return logged if logged in round_.benchmarks else entry.benchmark
 
 
@@ -161,19 +165,19 @@ def margin_of(
     round_: Round,
     bootstrap: Bootstrap = USUAL,
     *,
-    own: str | None = None,
+    rcp_file: str | None = None,
 ) -> Margin:
     """How an entry that is tested stands.
 
     Args:
         entry: its ``rcp`` is not ``not-required``.
-        name: the benchmark it is tested as, see :func:`benchmark_held`.
+        name: the benchmark it is tested as, see :func:`benchmark_tested`.
         round_: whose reference applies.
         bootstrap: how the chance is computed.
-        own: a file of reference points in place of the installed ones.
+        rcp_file: a file of reference points in place of the installed ones.
     """
-    rcp, needed = entry.rcp, benchmark(round_.usage, round_.name, name, round_.overlay).runs
-    rcp = _with_reference(rcp, name, round_, own)
+    needed = benchmark(round_.usage, round_.name, name, round_.overlay).runs
+    rcp = _with_reference(entry.rcp, name, round_, rcp_file)
     converged = [point for point in rcp.points if point is not None]
     usable = rcp.logs_unit is None and all(abs(point) < LARGEST_COUNT for point in converged)
     verdict = verdict_of(entry, name, needed)
@@ -217,13 +221,13 @@ def margin_of(
     )
 
 
-def _with_reference(rcp: RcpResult, name: str, round_: Round, own: str | None) -> RcpResult:
+def _with_reference(rcp: RcpResult, name: str, round_: Round, rcp_file: str | None) -> RcpResult:
     """The result with the reference of its batch size, also where the test ended before it came to that."""
     if rcp.minimum is not None or rcp.batch_size is None or rcp.how not in ("insufficient-convergence", *_UNKNOWN):
         return rcp
     try:
-        reference = reference_of(round_, name, own, which_of(rcp.reference_points))
-        point, _ = reference.held_against(rcp.batch_size)
+        reference = reference_of(round_, name, rcp_file, parse_cutoff(rcp.reference_points))
+        point, _ = reference.point_for(rcp.batch_size)
     except MlsubError:
         return rcp
     if point is None:
@@ -246,7 +250,7 @@ def _notes(
 ) -> Iterator[str]:
     if verdict == "open":
         yield f"{entry.runs} of {needed} runs are present, so there is no verdict yet; the limit is for all {needed}"
-    ended = words_of("ended").get(rcp.how or "")
+    ended = load_wording("ended").get(rcp.how or "")
     if ended is not None:
         yield ended
     elif rcp.how == "insufficient-convergence" and verdict != "open":
@@ -258,16 +262,12 @@ def _notes(
     if rcp.incomparable is not None:
         yield rcp.incomparable
     if rcp.also is not None and (rcp.also.verdict, rcp.also.mean) != (rcp.verdict, rcp.mean):
-        mean = rcp.also.incomparable or f"the mean is {number(rcp.also.mean)}"
+        mean = rcp.also.incomparable or f"the mean is {format_number(rcp.also.mean)}"
         yield f"counted by {rcp.also.counted}: {rcp.also.verdict} ({mean})"
-    yield from _about_chance(rcp, chance)
+    yield from _chance_notes(rcp, chance)
 
 
-#: Answers that leave the points of the runs unknown.
-_UNKNOWN = ("no-point", "crash")
-
-
-def _about_chance(rcp: RcpResult, chance: Chance | None) -> Iterator[str]:
+def _chance_notes(rcp: RcpResult, chance: Chance | None) -> Iterator[str]:
     if rcp.minimum is None or rcp.how in _UNKNOWN or rcp.logs_unit is not None:
         return
     converged = [point for point in rcp.points if point is not None]

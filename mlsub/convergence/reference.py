@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import msgspec
 
 from mlsub.convergence.algorithm import Algorithm, traits_of
-from mlsub.convergence.statistics import least_accepted_mean, mean_of, stdev_of, threshold_of, trimmed
+from mlsub.convergence.statistics import least_accepted_mean, mean_of, stdev_of, threshold_of, trim
 from mlsub.io.data import loads, shipped
 from mlsub.io.errors import MlsubError
 from mlsub.io.look import open_regular
@@ -66,18 +66,19 @@ def reference_file(usage: str, ruleset: str, benchmark: str) -> Path | None:
     if usage == "rehearsal":
         file = REHEARSAL / f"rcps_{benchmark}.json"
         return file if file.is_file() else None
-    return _installed_files(f"{usage}_{ruleset}").get(f"rcps_{benchmark}.json")
+    return _installed_by_name(f"{usage}_{ruleset}").get(f"rcps_{benchmark}.json")
 
 
 @cache
-def _installed_files(name: str) -> dict[str, Path]:
+def _installed_by_name(name: str) -> dict[str, Path]:
     """The reference data of a round by their names."""
-    found = [file for folder in _installed() for file in (folder / "rcp_checker" / name).glob("rcps_*.json")]
+    folders = [folder / "rcp_checker" / name for folder in _installed_folders()]
+    found = [file for folder in folders for file in folder.glob("rcps_*.json")]
     return {file.name: file for file in reversed(found) if file.is_file()}
 
 
 @cache
-def _installed() -> tuple[Path, ...]:
+def _installed_folders() -> tuple[Path, ...]:
     """The folders of the installed mlperf-logging, which is looked for without being imported."""
     found = importlib.util.find_spec("mlperf_logging")
     return tuple(map(Path, found.submodule_search_locations or ())) if found else ()
@@ -90,13 +91,13 @@ def benchmark_in(file: Path) -> str | None:
     Raises:
         MlsubError: the file is none of this format.
     """
-    found = [record.get("Benchmark") if isinstance(record, dict) else None for record in _records(file).values()]
+    found = [record.get("Benchmark") if isinstance(record, dict) else None for record in _read(file).values()]
     named = {name if isinstance(name, str) else None for name in found}
     return named.pop() if len(named) == 1 else None
 
 
 @lru_cache(maxsize=64)
-def points_of(file: Path, benchmark: str, runs: int, algorithm: Algorithm) -> tuple[Point, ...]:
+def read_points(file: Path, benchmark: str, runs: int, algorithm: Algorithm) -> tuple[Point, ...]:
     """The points of a reference file, by batch size.
 
     Args:
@@ -110,7 +111,7 @@ def points_of(file: Path, benchmark: str, runs: int, algorithm: Algorithm) -> tu
     """
     if not runs_of(file):
         raise MlsubError(f"{file.name}: no reference points")
-    return points_from(runs_of(file), benchmark, runs, algorithm)
+    return make_points(runs_of(file), benchmark, runs, algorithm)
 
 
 @lru_cache(maxsize=64)
@@ -120,9 +121,7 @@ def hyperparameters_of(file: Path, batch_size: float) -> tuple[float | None, dic
     Raises:
         MlsubError: the file is none of this format.
     """
-    known = [
-        one for one in _records(file).values() if isinstance(one, dict) and isinstance(one.get("Hyperparams"), dict)
-    ]
+    known = [one for one in _read(file).values() if isinstance(one, dict) and isinstance(one.get("Hyperparams"), dict)]
     sized = [(size, one) for one in known if (size := usable_number(one.get("BS"))) is not None and size <= batch_size]
     size, record = max(sized, key=lambda one: one[0], default=(None, {"Hyperparams": {}}))
     return size, record["Hyperparams"]
@@ -135,32 +134,39 @@ def runs_of(file: Path) -> tuple[ReferenceRuns, ...]:
     Raises:
         MlsubError: the file is none of this format.
     """
-    return tuple(_runs(name, record) for name, record in _records(file).items())
+    found = []
+    for name, record in _read(file).items():
+        if not isinstance(record, dict) or usable_number(record.get("BS")) is None:
+            raise MlsubError(f"{name[:60]}: no batch size (BS)")
+        wanted = points_name(str(record.get("Benchmark")))
+        values = record.get(wanted)
+        if not isinstance(values, list) or not all(usable_number(value) is not None for value in values):
+            raise MlsubError(f"{name[:60]}: no list of numbers under {wanted!r}")
+        found.append(ReferenceRuns(name, record["BS"], tuple(sorted(values))))
+    return tuple(found)
 
 
-def points_from(
+def make_points(
     references: Iterable[ReferenceRuns], benchmark: str, runs: int, algorithm: Algorithm
 ) -> tuple[Point, ...]:
-    """The points that runs of the reference make, by batch size; see :func:`points_of`.
+    """The points that runs of the reference make, by batch size; see :func:`read_points`.
 
     Raises:
         MlsubError: at a batch size they are too few.
     """
-    found = (_point(one, benchmark, runs, algorithm) for one in references)
-    return tuple(sorted(found, key=lambda point: point.batch_size))
+    points = []
+    for name, batch_size, values in references:
+        kept = trim(values, benchmark)
+        if not kept:
+            raise MlsubError(f"{name[:60]}: {len(values)} runs are too few")
+        mean = mean_of(kept)
+        stdev = stdev_of(kept if algorithm.stdev == "trimmed" else values)
+        minimum = least_accepted_mean(mean, stdev, len(kept), runs - 2)
+        points.append(Point(batch_size, len(values), mean, stdev, minimum))
+    return tuple(sorted(points, key=lambda point: point.batch_size))
 
 
-def _point(reference: ReferenceRuns, benchmark: str, runs: int, algorithm: Algorithm) -> Point:
-    name, batch_size, values = reference
-    cut = trimmed(values, benchmark)
-    if not cut:
-        raise MlsubError(f"{name[:60]}: {len(values)} runs are too few")
-    mean = mean_of(cut)
-    stdev = stdev_of(cut if algorithm.stdev == "trimmed" else values)
-    return Point(batch_size, len(values), mean, stdev, least_accepted_mean(mean, stdev, len(cut), runs - 2))
-
-
-def _records(file: Path) -> dict[str, Any]:
+def _read(file: Path) -> dict[str, Any]:
     try:
         with open_regular(file) as stream:
             text = stream.read(MAX_BYTES + 1)
@@ -178,22 +184,12 @@ def _records(file: Path) -> dict[str, Any]:
     return content
 
 
-def _runs(name: str, record: Any) -> ReferenceRuns:
-    if not isinstance(record, dict) or usable_number(record.get("BS")) is None:
-        raise MlsubError(f"{name[:60]}: no batch size (BS)")
-    wanted = points_name(str(record.get("Benchmark")))
-    values = record.get(wanted)
-    if not isinstance(values, list) or not all(usable_number(value) is not None for value in values):
-        raise MlsubError(f"{name[:60]}: no list of numbers under {wanted!r}")
-    return ReferenceRuns(name, record["BS"], tuple(sorted(values)))
-
-
 #: The points merged by the day on which the round's results were published, by its deadline, or all that are installed.
-Which = Literal["published", "deadline", "newest"]
-WHICH: tuple[Which, ...] = get_args(Which)
+PointsCutoff = Literal["published", "deadline", "newest"]
+CUTOFFS: tuple[PointsCutoff, ...] = get_args(PointsCutoff)
 
 
-class Change(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ReferenceChange(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What one merge changed in the points of a round; reference_changes.yaml describes the fields."""
 
     merged: date
@@ -210,7 +206,7 @@ class History(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The deadline of a round, and what changed in its points since."""
 
     deadline: Day
-    changes: tuple[Change, ...] = ()
+    changes: tuple[ReferenceChange, ...] = ()
 
 
 def history_of(usage: str, round_name: str) -> History | None:
@@ -219,47 +215,49 @@ def history_of(usage: str, round_name: str) -> History | None:
     return table.get(usage, {}).get(round_name)
 
 
-def day_of(which: Which, round_: Round) -> date | None:
+def cutoff_day(cutoff: PointsCutoff, round_: Round) -> date | None:
     """The last day on which a merged point counts; None where all points do, as in a round not yet published."""
-    if which == "published":
+    if cutoff == "published":
         found = published(round_.usage, round_.name)
     else:
-        history = history_of(round_.usage, round_.name) if which == "deadline" else None
+        history = history_of(round_.usage, round_.name) if cutoff == "deadline" else None
         found = history.deadline if history is not None else None
     return None if found is None else found.last
 
 
-def which_of(stated: str | None) -> Which:
+def parse_cutoff(stated: str | None) -> PointsCutoff:
     """Which points a result says that it was compared with; the usual ones where it names none of the round."""
-    return next((which for which in WHICH if which == stated), "published")
+    return next((cutoff for cutoff in CUTOFFS if cutoff == stated), "published")
 
 
-def runs_in_force(file: Path, name: str, round_: Round, which: Which = "published") -> tuple[ReferenceRuns, ...]:
+def runs_in_force(
+    file: Path, name: str, round_: Round, cutoff: PointsCutoff = "published"
+) -> tuple[ReferenceRuns, ...]:
     """The reference's own runs that count of the installed data of a round, by the points of a day.
 
     Raises:
         MlsubError: the file is none of this format.
     """
     found = runs_of(file)
-    for change in reversed(_changes_since(day_of(which, round_), name, round_)):
+    for change in reversed(_changes_since(cutoff_day(cutoff, round_), name, round_)):
         changed, before = change.sizes(name), change.before.get(name, {})
         stayed = (one for one in found if one.batch_size not in changed)
         found = (*stayed, *(ReferenceRuns(name, size, tuple(sorted(values))) for size, values in before.items()))
     return found
 
 
-def merged_between(name: str, round_: Round, one: Which, other: Which) -> str:
+def merged_between(name: str, round_: Round, one: PointsCutoff, other: PointsCutoff) -> str:
     """What was merged between two days, such as ``320 on 2024-02-05 (74132ed)``; empty where nothing was."""
-    first, last = sorted((day_of(which, round_) or date.max) for which in (one, other))
-    return "; ".join(_in_words(change, name) for change in _changes_since(first, name, round_) if change.merged <= last)
+    first, last = sorted((cutoff_day(cutoff, round_) or date.max) for cutoff in (one, other))
+    merges = []
+    for change in _changes_since(first, name, round_):
+        if change.merged <= last:
+            sizes = ", ".join(f"{size:g}" if size < 1e6 else str(size) for size in change.sizes(name))
+            merges.append(f"{sizes} on {change.merged} ({change.commit})")
+    return "; ".join(merges)
 
 
-def _in_words(change: Change, name: str) -> str:
-    sizes = ", ".join(f"{size:g}" if size < 1e6 else str(size) for size in change.sizes(name))
-    return f"{sizes} on {change.merged} ({change.commit})"
-
-
-def _changes_since(day: date | None, name: str, round_: Round) -> tuple[Change, ...]:
+def _changes_since(day: date | None, name: str, round_: Round) -> tuple[ReferenceChange, ...]:
     """What changed in the points of a benchmark after a day, in order."""
     history = history_of(round_.usage, round_.name)
     if day is None or history is None:
@@ -267,9 +265,9 @@ def _changes_since(day: date | None, name: str, round_: Round) -> tuple[Change, 
     return tuple(change for change in history.changes if change.merged > day and change.sizes(name))
 
 
-def described(which: Which, round_: Round) -> str:
+def describe_cutoff(cutoff: PointsCutoff, round_: Round) -> str:
     """Which points they are, in words; empty for the usual ones."""
-    if which == "deadline":
-        day = day_of(which, round_)
+    if cutoff == "deadline":
+        day = cutoff_day(cutoff, round_)
         return "all points, for the deadline is not known" if day is None else f"points merged by the deadline, {day}"
-    return "newest points" if which == "newest" else ""
+    return "newest points" if cutoff == "newest" else ""

@@ -104,7 +104,7 @@ def cut_of(benchmark: str) -> int:
     return traits_of(benchmark).trimmed
 
 
-def trimmed(values: Sequence[float], benchmark: str) -> list[float]:
+def trim(values: Sequence[float], benchmark: str) -> list[float]:
     """The values without the fastest and the slowest, in order; empty where there are not enough."""
     cut = cut_of(benchmark)
     return sorted(values)[cut : len(values) - cut]
@@ -148,7 +148,7 @@ def _added(total: float, values: Sequence[float]) -> float:
     return total
 
 
-def between(at: float, low: tuple[float, float], high: tuple[float, float]) -> float:
+def interpolate_linear(at: float, low: tuple[float, float], high: tuple[float, float]) -> float:
     """The value at a place between two others, linear, to the last bit that of ``numpy.interp``."""
     for place, value in (high, low):
         if at == place:

@@ -20,7 +20,7 @@ from mlsub.rules.model import Reach
 _MAX_STEPS = 64
 
 
-class Band(msgspec.Struct, frozen=True):
+class TargetBand(msgspec.Struct, frozen=True):
     """The values of one measure that are good enough: from ``low`` to ``high``, None for no bound.
 
     ``name`` is that of the measure where a benchmark has several.
@@ -31,7 +31,7 @@ class Band(msgspec.Struct, frozen=True):
     high: float | None
 
 
-class Target(msgspec.Struct, frozen=True):
+class QualityTarget(msgspec.Struct, frozen=True):
     """A quality target.
 
     ``key`` is the key of the evaluations; where ``field`` is given, each of them has one measure, named by this entry
@@ -40,13 +40,13 @@ class Target(msgspec.Struct, frozen=True):
 
     key: str
     words: str
-    bands: tuple[Band, ...]
+    bands: tuple[TargetBand, ...]
     test: Test
     field: str | None = None
     by: str | None = None
 
 
-def target_of(round_: Round, division: str | None, benchmark: str | None, stated: Stated) -> Target | None:
+def target_of(round_: Round, division: str | None, benchmark: str | None, stated: Stated) -> QualityTarget | None:
     """The target of a log.
 
     Args:
@@ -59,10 +59,10 @@ def target_of(round_: Round, division: str | None, benchmark: str | None, stated
         rule = compiled.rule
         if not rule.reaches:
             continue
-        return Target(
+        return QualityTarget(
             key=rule.gathers.key if rule.gathers else rule.key,
             words=", ".join(reach.words() for reach in rule.reaches),
-            bands=tuple(_band(reach, stated) for reach in rule.reaches),
+            bands=tuple(_target_band(reach, stated) for reach in rule.reaches),
             test=target_test(rule.reaches),
             field=rule.gathers.field if rule.gathers else None,
             by=rule.gathers.by if rule.gathers else None,
@@ -72,14 +72,14 @@ def target_of(round_: Round, division: str | None, benchmark: str | None, stated
 
 def plan_of_log(round_: Round, division: str | None, benchmark: str | None) -> Plan:
     """The rules of a log that says it is of this division and benchmark; unknown names pick none of their own."""
-    of, known = division_of(division), benchmark if benchmark in round_.benchmarks else None
-    return plan_for(round_.usage, round_.name, of.name if of is not None else None, known, round_.overlay)
+    known, name = division_of(division), benchmark if benchmark in round_.benchmarks else None
+    return plan_for(round_.usage, round_.name, known.name if known is not None else None, name, round_.overlay)
 
 
-def _band(reach: Reach, stated: Stated) -> Band:
+def _target_band(reach: Reach, stated: Stated) -> TargetBand:
     low = [_number(c, stated) for c in reach.constraints if c.operator in ("at_least", "above")]
     high = [_number(c, stated) for c in reach.constraints if c.operator in ("at_most", "below")]
-    return Band(reach.field, next(iter(low), None), next(iter(high), None))
+    return TargetBand(reach.field, next(iter(low), None), next(iter(high), None))
 
 
 def _number(constraint: Constraint, stated: Stated) -> float | None:
@@ -91,36 +91,36 @@ def _number(constraint: Constraint, stated: Stated) -> float | None:
     return number if math.isfinite(number) else None
 
 
-class Measured(msgspec.Struct, frozen=True):
+class MeasuredEvaluation(msgspec.Struct, frozen=True):
     """What one evaluation shows: the value of each measure by its name, and whether the target is reached with it."""
 
     values: dict[str | None, float]
     reached: bool
 
 
-class Measures:
+class MeasureReader:
     """Reads the evaluations of one log; those that hold one measure each are put together."""
 
-    def __init__(self, target: Target, stated: Stated) -> None:
+    def __init__(self, target: QualityTarget, stated: Stated) -> None:
         self._target = target
         self._stated = stated
         self._steps: dict[float, dict[Any, float]] = {}
 
-    def read(self, event: Event) -> Measured:
+    def read(self, event: Event) -> MeasuredEvaluation:
         """The measures of an evaluation, and whether they reach the target."""
         if self._target.field is None:
-            return Measured(self._values(event.value), self._reached(event.value))
+            return MeasuredEvaluation(self._values(event.value), self._reached(event.value))
         metadata = event.metadata if isinstance(event.metadata, dict) else {}
         name, step = metadata.get(self._target.field), metadata.get(str(self._target.by))
         known = any(band.name == name for band in self._target.bands)
         if not known or not isinstance(step, (int, float)) or not isinstance(event.value, (int, float)):
-            return Measured({}, reached=False)
+            return MeasuredEvaluation({}, reached=False)
         gathered = self._steps.setdefault(step, {})
         gathered[name] = event.value
         while len(self._steps) > _MAX_STEPS:
             del self._steps[next(iter(self._steps))]
         complete = all(band.name in gathered for band in self._target.bands)
-        return Measured(self._values({name: event.value}), complete and self._reached(gathered))
+        return MeasuredEvaluation(self._values({name: event.value}), complete and self._reached(gathered))
 
     def _values(self, value: Any) -> dict[str | None, float]:
         found: dict[str | None, float] = {}

@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 
 from mlsub.convergence.algorithm import algorithm_of, newest_algorithm
-from mlsub.convergence.curves import Reference
-from mlsub.convergence.statistics import cut_of, mean_of, trimmed
+from mlsub.convergence.curves import BenchmarkReference
+from mlsub.convergence.statistics import cut_of, mean_of, trim
 from mlsub.divisions import CLOSED
 from mlsub.log.reading import LARGEST_COUNT as LARGEST_COUNT
 from mlsub.log.reading import RcpReading, Stop
@@ -107,25 +107,30 @@ def progress_of(runs: Sequence[Run], name: str, round_: Round, *, samples: bool 
     algorithm = algorithm_of(round_.usage, round_.name, round_.overlay) or newest_algorithm()
     paired = paired_rule(round_, name)
     counts = [run.reading_by_samples if samples else run.reading for run in runs]
-    by_folder = algorithm.name == "folder"
     stops: list[tuple[Stop | None, ...]]
-    stops = list(_carried(counts)) if by_folder else [count.stops or (None,) for count in counts]
+    if algorithm.name == "folder":
+        stops = list(_carry_over_stops(counts))
+        # To v2.1 the size of the last log that states one counts; the official tool's word for none is -1.
+        size = next((count.sizes for count in reversed(counts) if count.sizes), ())
+        size = () if size == (-1,) else size
+    else:
+        stops = [count.stops or (None,) for count in counts]
+        size = _agreed_size(counts)
     if paired is not None and name != _PAIRED:
-        stops = [(_of_rule(run, paired),) for run in runs]
+        stops = [(_stop_by_rule(run, paired),) for run in runs]
     counted = [(n, stop) for n, some in enumerate(stops) for stop in some]
-    size = _last([count.sizes for count in counts]) if by_folder else _agreed(counts)
     return Progress(
         points=tuple(stop.value if stop and stop.kind == "point" else NEVER for _, stop in counted),
         failed=sum(stop is None or stop.kind == "failed" for _, stop in counted),
         batch_size=size[0] if size else None,
-        by_run=tuple(_point(some) for some in stops),
+        by_run=tuple(_last_point(some) for some in stops),
         unknown=tuple(sorted({n for n, stop in counted if stop and stop.kind in ("none", "unordered")})),
         overflow=tuple((n, count.overflow) for n, count in enumerate(counts) if count.overflow),
-        crashes=tuple(_crashes(counts, counted, size)),
+        crashes=tuple(_find_crashes(counts, counted, size)),
     )
 
 
-def _carried(counts: Sequence[RcpReading]) -> Iterator[tuple[Stop, ...]]:
+def _carry_over_stops(counts: Sequence[RcpReading]) -> Iterator[tuple[Stop, ...]]:
     """To v2.1 each ``run_stop`` counts, and a log that stops without an evaluation goes on from the log before it."""
     last: Stop | None = None
     for count in counts:
@@ -133,8 +138,8 @@ def _carried(counts: Sequence[RcpReading]) -> Iterator[tuple[Stop, ...]]:
         last = count.last or last
 
 
-def _of_rule(run: Run, paired: KeyRule) -> Stop | None:
-    """The same of a benchmark of the user's own whose measures a rule puts together."""
+def _stop_by_rule(run: Run, paired: KeyRule) -> Stop:
+    """Where a run of a benchmark of the user's own stops, whose measures a rule puts together."""
     line = run.status_line or 0
     if run.status != "success":
         return Stop("failed", line)
@@ -142,35 +147,30 @@ def _of_rule(run: Run, paired: KeyRule) -> Stop | None:
     return Stop("none", line) if point is None else Stop("point", line, point)
 
 
-def _point(stops: Sequence[Stop | None]) -> float | None:
+def _last_point(stops: Sequence[Stop | None]) -> float | None:
     """Where a run converged, by its last word."""
     last = stops[-1] if stops else None
     return last.value if last is not None and last.kind == "point" else None
 
 
-def _last(stated: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
-    """To v2.1 the value of the last log that states one counts; the official tool's word for none is -1."""
-    size = next((some for some in reversed(stated) if some), ())
-    return () if size == (-1,) else size
-
-
-def _agreed(counts: Sequence[RcpReading]) -> tuple[Any, ...]:
-    """The one batch size, where the runs agree on it and on the benchmark; else None.
+def _agreed_size(counts: Sequence[RcpReading]) -> tuple[Any, ...]:
+    """The one batch size, where the runs agree on it and on the benchmark; else empty.
 
     Runs that say nothing before the first that does are passed over, as in the official tool.
     """
-    name, size = _one([count.names for count in counts], None), _one([count.sizes for count in counts], -1)
+    name = _agreed_value([count.names for count in counts], None)
+    size = _agreed_value([count.sizes for count in counts], -1)
     return size if name and isinstance(name[0], str) else ()
 
 
-def _one(stated: Sequence[tuple[Any, ...]], nothing: Any) -> tuple[Any, ...]:
+def _agreed_value(stated: Sequence[tuple[Any, ...]], nothing: Any) -> tuple[Any, ...]:
     values = [some[0] if some else nothing for some in stated]
     first = next((n for n, value in enumerate(values) if value != nothing), len(values))
     same = not any(value != values[first] for value in values[first:])
     return (values[first],) if same and first < len(values) else ()
 
 
-def _crashes(
+def _find_crashes(
     counts: Sequence[RcpReading], stops: Sequence[tuple[int, Stop | None]], size: tuple[Any, ...]
 ) -> Iterator[CrashedRun]:
     """Where the official checker ends in a traceback: at a record, or when it computes with what it read."""
@@ -188,7 +188,7 @@ def _crashes(
             yield CrashedRun(n, stop.line, error, averaging=True)
 
 
-def judge_convergence(progress: Progress, reference: Reference, *, by_hull: bool = False) -> RcpResult:
+def judge_convergence(progress: Progress, reference: BenchmarkReference, *, by_hull: bool = False) -> RcpResult:
     """Compare the runs of an entry with the reference.
 
     Args:
@@ -201,15 +201,15 @@ def judge_convergence(progress: Progress, reference: Reference, *, by_hull: bool
     """
     size, name = progress.batch_size, reference.benchmark
     answer = partial(
-        RcpResult, unit=reference.unit, points=progress.by_run, reference_points=reference.which, batch_size=size
+        RcpResult, unit=reference.unit, points=progress.by_run, reference_points=reference.cutoff, batch_size=size
     )
     if not isinstance(size, (int, float)) or isinstance(size, bool) or not abs(size) < LARGEST_COUNT:
         return answer(verdict="fail", how="no-batch-size", batch_size=None)
-    kept = trimmed(progress.points, name)
+    kept = trim(progress.points, name)
     if progress.failed > cut_of(name) or not kept:
         return answer(verdict="fail", how="insufficient-convergence")
     mean = mean_of(kept)
-    point, how = reference.held_against(size, by_hull=by_hull)
+    point, how = reference.point_for(size, by_hull=by_hull)
     if point is None:
         return answer(verdict="missing", how="missing", mean=mean)
     passed, faster = mean >= point.minimum, mean < point.mean

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from mlsub.convergence.reference import Which, day_of, merged_between, which_of
-from mlsub.convergence.verdict import CrashedRun, Progress
+from mlsub.convergence.reference import PointsCutoff, cutoff_day, merged_between, parse_cutoff
+from mlsub.convergence.verdict import Progress
 from mlsub.findings import Finding, Severity
 from mlsub.io.data import shipped
 from mlsub.io.show import several, show
@@ -32,7 +32,7 @@ def passes(result: RcpResult) -> bool:
     return result.verdict == "pass"
 
 
-def about(
+def report_result(
     entry: Entry, rcp: RcpResult, progress: Progress, doubt: str | None = None, *, forced: bool = False
 ) -> Iterator[Finding]:
     """What is wrong with an entry's convergence, or what it does to the score.
@@ -48,7 +48,15 @@ def about(
         return  # The missing run has its own finding, and the entry is rejected for it.
     names = [log.name for log in entry.logs]
     for crash in progress.crashes:
-        yield _crash(entry, crash)
+        yield finding(
+            "official.crash",
+            entry.logs[crash.run].path,
+            "The official convergence checker ends with a traceback at this record, so the package cannot be checked",
+            line=crash.line,
+            expected="a record that it can read, in every run, even a forgiven one",
+            actual=crash.error,
+            fix=_CRASH_FIX,
+        )
     for number, what in progress.overflow:
         yield finding("rcp.no-point", entry.logs[number].path, expected=f"at most {what}")
     for number in progress.unknown:
@@ -59,7 +67,7 @@ def about(
             expected=f"{rcp.counted}, a number",
         )
     if rcp.how == "no-batch-size" and not progress.crashes:
-        yield _several(entry, names)
+        yield _report_disagreement(entry, names)
     elif rcp.how == "insufficient-convergence":
         failed = [name for name, point in zip(names, rcp.points, strict=True) if point is None]
         yield finding(
@@ -68,22 +76,10 @@ def about(
             actual=f"{len(failed)} of {len(names)} did not converge{(failed and f': {several(failed, 10)}') or ''}",
         )
     elif rcp.bypass is None and rcp.how not in ("no-point", "crash"):
-        yield from _compared(entry, rcp, doubt, forced=forced)
+        yield from _report_comparison(entry, rcp, doubt, forced=forced)
 
 
-def _crash(entry: Entry, crash: CrashedRun) -> Finding:
-    return finding(
-        "official.crash",
-        entry.logs[crash.run].path,
-        "The official convergence checker ends with a traceback at this record, so the package cannot be checked",
-        line=crash.line,
-        expected="a record that it can read, in every run, even a forgiven one",
-        actual=crash.error,
-        fix=_CRASH_FIX,
-    )
-
-
-def _compared(entry: Entry, rcp: RcpResult, doubt: str | None, *, forced: bool) -> Iterator[Finding]:
+def _report_comparison(entry: Entry, rcp: RcpResult, doubt: str | None, *, forced: bool) -> Iterator[Finding]:
     if rcp.verdict in ("missing", "fail"):
         yield finding(
             "rcp.missing" if rcp.verdict == "missing" else "rcp.too-fast",
@@ -91,18 +87,18 @@ def _compared(entry: Entry, rcp: RcpResult, doubt: str | None, *, forced: bool) 
             None if rcp.logs_unit is None or rcp.minimum is None else _FAILS,
             expected=_wanted(rcp),
             actual=_measured(rcp),
-            fix=_counted_otherwise(rcp, doubt, forced=forced) or _fix_of_units(rcp),
+            fix=_fix_of_count(rcp, doubt, forced=forced) or _fix_of_units(rcp),
         )
     elif rcp.scaling != 1:
         yield finding(
             "rcp.normalised",
             entry.path,
-            expected=f"a mean of {number(rcp.reference_mean)} {rcp.unit} or more, for no scaling",
-            actual=f"{number(rcp.mean)} {rcp.unit}: factor {rcp.scaling:.6f}",
+            expected=f"a mean of {format_number(rcp.reference_mean)} {rcp.unit} or more, for no scaling",
+            actual=f"{format_number(rcp.mean)} {rcp.unit}: factor {rcp.scaling:.6f}",
         )
 
 
-def _counted_otherwise(rcp: RcpResult, doubt: str | None, *, forced: bool) -> str | None:
+def _fix_of_count(rcp: RcpResult, doubt: str | None, *, forced: bool) -> str | None:
     if rcp.also is None or rcp.also.verdict != "pass":
         return None
     passes = f"Counted by {rcp.also.counted} it passes ({_mean(rcp.also)})"
@@ -123,24 +119,24 @@ def _fix_of_units(rcp: RcpResult) -> str | None:
 
 def _mean(rcp: RcpResult) -> str:
     """The mean in its unit, or why there is none to compare."""
-    return rcp.incomparable or f"{number(rcp.mean)} {rcp.unit}"
+    return rcp.incomparable or f"{format_number(rcp.mean)} {rcp.unit}"
 
 
 def _wanted(rcp: RcpResult) -> str:
     if rcp.minimum is None:
         return "a reference point at this batch size or a larger one"
-    against = words_of("against")[str(rcp.how)].format(number(rcp.batch_size))
-    return f"a mean of {number(rcp.minimum)} {rcp.unit} or more ({against})"
+    against = load_wording("against")[str(rcp.how)].format(format_number(rcp.batch_size))
+    return f"a mean of {format_number(rcp.minimum)} {rcp.unit} or more ({against})"
 
 
 def _measured(rcp: RcpResult) -> str:
-    words = f"{_mean(rcp)} at batch size {number(rcp.batch_size)}" if rcp.logs_unit is None else _mean(rcp)
+    words = f"{_mean(rcp)} at batch size {format_number(rcp.batch_size)}" if rcp.logs_unit is None else _mean(rcp)
     if rcp.minimum and rcp.mean is not None and rcp.mean < rcp.minimum:
         words += f", {100 * (1 - rcp.mean / rcp.minimum):.2f} % below"
     return words
 
 
-def _several(entry: Entry, names: Sequence[str]) -> Finding:
+def _report_disagreement(entry: Entry, names: Sequence[str]) -> Finding:
     counts = [log.run.reading for log in entry.logs]
     sizes = [next(iter(count.sizes), None) for count in counts]
     called = [next(iter(count.names), None) for count in counts]
@@ -169,7 +165,7 @@ def _differ(values: Sequence[Any]) -> bool:
     return any(value != values[0] for value in values)
 
 
-def by_train_samples(entry: Entry, rcp: RcpResult, asked: str | None) -> Iterator[Finding]:
+def report_train_samples(entry: Entry, rcp: RcpResult, asked: str | None) -> Iterator[Finding]:
     """BERT is counted otherwise than usual: who asked for it, or that only this count is accepted."""
     if asked is not None:
         yield finding("rcp.train-samples", entry.path, actual=f"requested by {asked}")
@@ -187,13 +183,13 @@ def by_train_samples(entry: Entry, rcp: RcpResult, asked: str | None) -> Iterato
             yield finding("rcp.two-counts", entry.path, expected=_wanted(rcp), actual=actual, severity=severity)
 
 
-def not_comparable(entry: Entry, rcp: RcpResult) -> Iterator[Finding]:
+def report_not_comparable(entry: Entry, rcp: RcpResult) -> Iterator[Finding]:
     """The test passes, though the logs count another unit than the reference; a test that fails says so itself."""
     if rcp.logs_unit is not None and rcp.verdict == "pass":
         yield finding("rcp.not-comparable", entry.path, actual=rcp.incomparable, fix=_fix_of_units(rcp))
 
 
-def bypass(entry: Entry, rcp: RcpResult, file: str) -> Finding:
+def report_bypass(entry: Entry, rcp: RcpResult, file: str) -> Finding:
     """A bypass, which is reported whether or not it was needed."""
     if rcp.bypass is None:
         idle = "the test passes" if rcp.verdict == "pass" else "the test fails for another reason"
@@ -207,7 +203,7 @@ def bypass(entry: Entry, rcp: RcpResult, file: str) -> Finding:
     )
 
 
-def no_reference(entry: Entry, name: str, round_: Round, why: str) -> Finding:
+def report_no_reference(entry: Entry, name: str, round_: Round, why: str) -> Finding:
     """There is no reference for an entry."""
     return finding(
         "rcp.no-reference",
@@ -218,7 +214,7 @@ def no_reference(entry: Entry, name: str, round_: Round, why: str) -> Finding:
     )
 
 
-def hull(entry: Entry, rcp: RcpResult, result: RcpResult, by_hull: RcpResult) -> Finding:
+def report_hull(entry: Entry, rcp: RcpResult, result: RcpResult, by_hull: RcpResult) -> Finding:
     """The lower hull of the written rules and the official pruning do not agree."""
     if passes(by_hull) != passes(result):
         message = "The lower hull of the written rules would decide differently from the official pruning"
@@ -234,18 +230,18 @@ def hull(entry: Entry, rcp: RcpResult, result: RcpResult, by_hull: RcpResult) ->
 
 
 #: The points of each day in words.
-_POINTS: dict[Which, str] = {
+_POINTS: dict[PointsCutoff, str] = {
     "published": "the reference points at publication",
     "deadline": "the reference points at the deadline",
     "newest": "the newest reference points",
 }
 
 
-def other_points(
-    entry: Entry, rcp: RcpResult, name: str, results: tuple[RcpResult, RcpResult], other: Which, round_: Round
+def report_other_points(
+    entry: Entry, rcp: RcpResult, name: str, results: tuple[RcpResult, RcpResult], other: PointsCutoff, round_: Round
 ) -> Finding:
     """The points of another day would give another answer: ``results`` are the one that counts, and the other."""
-    counts = which_of(rcp.reference_points)
+    counts = parse_cutoff(rcp.reference_points)
     return finding(
         "rcp.other-points",
         entry.path,
@@ -255,9 +251,9 @@ def other_points(
     )
 
 
-def deadline_points(entry: Entry, name: str, round_: Round) -> Finding:
+def report_deadline_points(entry: Entry, name: str, round_: Round) -> Finding:
     """The points at the deadline count, and what was merged since."""
-    day, later = day_of("deadline", round_), merged_between(name, round_, "deadline", "newest")
+    day, later = cutoff_day("deadline", round_), merged_between(name, round_, "deadline", "newest")
     if day is None:
         known = f"the deadline of {round_.title} is not known, so all points count"
     else:
@@ -265,7 +261,7 @@ def deadline_points(entry: Entry, name: str, round_: Round) -> Finding:
     return finding("rcp.deadline-points", entry.path, actual=known)
 
 
-def mixed_sizes(
+def report_mixed_sizes(
     entry: Entry, rcp: RcpResult, answers: Sequence[tuple[str, Sequence[str], RcpResult]], counts: str
 ) -> Finding:
     """The runs state several batch sizes: the answer with each, and the runs that state it."""
@@ -287,17 +283,17 @@ def _decision(result: RcpResult) -> str:
     if result.minimum is None:
         return "no reference covers the batch size"
     if not passes(result):
-        return f"fails: only a mean of {number(result.minimum)} {result.unit} or more is accepted"
+        return f"fails: only a mean of {format_number(result.minimum)} {result.unit} or more is accepted"
     scaled = f", scaled by {result.scaling:.6f}" if result.scaling != 1 else ""
-    return f"passes from {number(result.minimum)} {result.unit} on{scaled}"
+    return f"passes from {format_number(result.minimum)} {result.unit} on{scaled}"
 
 
-def words_of(what: str) -> dict[str, str]:
+def load_wording(what: str) -> dict[str, str]:
     """A table of words.yaml, by the value of ``how`` in a result."""
     return shipped(__file__, "words.yaml", dict[str, dict[str, str]])[what]
 
 
-def number(value: float | None) -> str:
+def format_number(value: float | None) -> str:
     """A mean or a batch size in a sentence."""
     if value is None:
         return "-"

@@ -16,7 +16,7 @@ from mlperf_logging.rcp_checker.rcp_checker import RCP_Checker
 from mlsub.commands.rcp.build import against_schema
 from mlsub.convergence.algorithm import newest_algorithm
 from mlsub.convergence.filecheck import check_records, check_reference_file, needed_runs
-from mlsub.convergence.reference import EPOCHS, SAMPLES, points_of
+from mlsub.convergence.reference import EPOCHS, SAMPLES, read_points
 from mlsub.io.errors import MlsubError
 
 SPEC = find_spec("mlperf_logging")
@@ -217,7 +217,7 @@ def test_what_passes_can_be_computed_with(tmp_path_factory: pytest.TempPathFacto
     file.write_text(json.dumps(records))
     found = errors(file)
     try:
-        points_of(file, "resnet", 5, newest_algorithm())
+        read_points(file, "resnet", 5, newest_algorithm())
     except MlsubError:
         assert found
     if not found:

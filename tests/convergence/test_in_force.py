@@ -10,23 +10,23 @@ from mlsub.convergence.algorithm import algorithm_of
 from mlsub.convergence.curves import reference_of, reference_table
 from mlsub.convergence.entry import Convergence, Options
 from mlsub.convergence.reference import (
-    WHICH,
-    Which,
-    day_of,
+    CUTOFFS,
+    PointsCutoff,
+    cutoff_day,
     history_of,
     merged_between,
-    points_of,
+    parse_cutoff,
+    read_points,
     reference_file,
     runs_in_force,
     runs_of,
-    which_of,
 )
 from mlsub.rounds import Round, get_round, known_rounds
 from mlsub.rules.load import benchmark as needs
 from tests.convergence import upstream
 from tools.support.entry_logs import judged, log_of, write_logs
 
-PUBLISHED, DEADLINE, NEWEST = (Options(points=which) for which in WHICH)
+PUBLISHED, DEADLINE, NEWEST = (Options(points=cutoff) for cutoff in CUTOFFS)
 ROUNDS = [
     get_round(usage, name)
     for usage in ("training", "hpc")
@@ -37,9 +37,9 @@ with_history = pytest.mark.skipif(not upstream.BUNDLE.is_file(), reason=upstream
 each_round = pytest.mark.parametrize("round_", ROUNDS, ids=lambda round_: f"{round_.usage}-{round_.name}")
 
 
-def sizes(round_name: str, name: str, which: Which) -> list[float]:
-    table = reference_table(get_round("training", round_name), name, which)
-    assert table.reference_points == which
+def sizes(round_name: str, name: str, cutoff: PointsCutoff) -> list[float]:
+    table = reference_table(get_round("training", round_name), name, cutoff)
+    assert table.reference_points == cutoff
     return [row.batch_size for row in table.rows]
 
 
@@ -78,10 +78,10 @@ def test_the_points_of_a_day_are_those_on_the_master_branch_at_its_end(round_: R
         if name == "dlrmv4":
             continue  # It came after the end of the history that is kept.
         assert installed == upstream.points_on(upstream.merges()[-1].day, round_, name)
-        for which in WHICH:
-            day = day_of(which, round_)
-            found = upstream.by_size(runs_in_force(file, name, round_, which))
-            assert found == (installed if day is None else upstream.points_on(day, round_, name)), (name, which)
+        for cutoff in CUTOFFS:
+            day = cutoff_day(cutoff, round_)
+            found = upstream.by_size(runs_in_force(file, name, round_, cutoff))
+            assert found == (installed if day is None else upstream.points_on(day, round_, name)), (name, cutoff)
             compared += 1
     assert compared >= 9
 
@@ -99,20 +99,22 @@ def test_each_day_leaves_points_to_compare_with(round_: Round) -> None:
     assert algorithm is not None
     for name, file in files_of(round_).items():
         runs = needs(round_.usage, round_.name, name).runs
-        assert reference_of(round_, name, which="newest").points == points_of(file, name, runs, algorithm)
-        for which in WHICH:
-            found = [p.batch_size for p in reference_of(round_, name, which=which).points]
-            assert found and found == sorted(set(found)), (name, which)
+        assert reference_of(round_, name, cutoff="newest").points == read_points(file, name, runs, algorithm)
+        for cutoff in CUTOFFS:
+            found = [p.batch_size for p in reference_of(round_, name, cutoff=cutoff).points]
+            assert found and found == sorted(set(found)), (name, cutoff)
 
 
 def test_of_a_month_the_last_day_counts_and_of_a_round_to_come_every_point() -> None:
     days = {
-        (name, which): day_of(which, get_round("training", name)) for name in ("2.1", "4.0", "6.1") for which in WHICH
+        (name, cutoff): cutoff_day(cutoff, get_round("training", name))
+        for name in ("2.1", "4.0", "6.1")
+        for cutoff in CUTOFFS
     }
-    assert [str(days["2.1", which]) for which in WHICH] == ["2022-11-30", "2022-10-14", "None"]
-    assert [str(days["4.0", which]) for which in WHICH] == ["2024-06-30", "2024-05-10", "None"]
-    assert [str(days["6.1", which]) for which in WHICH] == ["None", "2026-10-16", "None"]
-    assert [day_of(which, get_round("rehearsal", "1.0")) for which in WHICH] == [None, None, None]
+    assert [str(days["2.1", cutoff]) for cutoff in CUTOFFS] == ["2022-11-30", "2022-10-14", "None"]
+    assert [str(days["4.0", cutoff]) for cutoff in CUTOFFS] == ["2024-06-30", "2024-05-10", "None"]
+    assert [str(days["6.1", cutoff]) for cutoff in CUTOFFS] == ["None", "2026-10-16", "None"]
+    assert [cutoff_day(cutoff, get_round("rehearsal", "1.0")) for cutoff in CUTOFFS] == [None, None, None]
 
 
 def test_points_that_came_changed_or_went() -> None:
@@ -131,8 +133,8 @@ def test_points_that_came_changed_or_went() -> None:
 
 def test_runs_of_a_point_that_was_replaced_count_at_the_deadline() -> None:
     means = {
-        which: {row.batch_size: row.mean for row in reference_table(get_round("training", "1.0"), "rnnt", which).rows}
-        for which in WHICH
+        cutoff: {row.batch_size: row.mean for row in reference_table(get_round("training", "1.0"), "rnnt", cutoff).rows}
+        for cutoff in CUTOFFS
     }
     assert (means["deadline"][2048], means["published"][2048]) == (pytest.approx(1132 / 18), pytest.approx(1051 / 18))
 
@@ -149,7 +151,7 @@ def test_what_was_merged_between_two_days_is_named() -> None:
 
 
 def test_a_result_says_which_points_it_was_compared_with() -> None:
-    assert [which_of(stated) for stated in (*WHICH, "own", None)] == [*WHICH, "published", "published"]
+    assert [parse_cutoff(stated) for stated in (*CUTOFFS, "own", None)] == [*CUTOFFS, "published", "published"]
 
 
 # The test of an entry.

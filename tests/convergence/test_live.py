@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mlsub.convergence.algorithm import algorithm_of, unit_of
-from mlsub.convergence.reference import Point, points_of, reference_file
+from mlsub.convergence.reference import Point, read_points, reference_file
 from mlsub.rounds import get_round
 from mlsub.rules.load import benchmark as needs
 from tests.convergence import odd_logs
@@ -24,7 +24,7 @@ def reference(place: Place) -> tuple[Point, ...]:
     algorithm = algorithm_of(place.usage, place.round)
     file = reference_file(place.usage, get_round(place.usage, place.round).ruleset, place.name)
     assert algorithm is not None and file is not None
-    return points_of(file, place.name, needs(*place).runs, algorithm)
+    return read_points(file, place.name, needs(*place).runs, algorithm)
 
 
 def odd_entry(chance: random.Random, place: Place) -> EntryCase:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from mlsub.convergence.chance import LEAST_RUNS, Bootstrap, chance_of, completion_of
 from mlsub.convergence.curves import plan_of
-from mlsub.convergence.margin import benchmark_held, margin_of, why_untested
+from mlsub.convergence.margin import benchmark_tested, margin_of, why_untested
 from mlsub.convergence.statistics import t_distribution
 from mlsub.rounds import get_round
 from mlsub.submission.report import EntryResult, RcpResult
@@ -163,7 +163,7 @@ def test_an_entry_without_a_description_says_that() -> None:
 def test_from_v30_on_the_logs_name_the_benchmark(path: str, logged: str, round_name: str, name: str) -> None:
     found, log = entry((35,) * 5), make_log(path=f"results/{path}/result_0.txt", benchmark=logged)
     report = make_report(found, logs=(log,), round=round_name)
-    assert benchmark_held(report, found, get_round("training", round_name)) == name
+    assert benchmark_tested(report, found, get_round("training", round_name)) == name
 
 
 # The chance.

@@ -15,19 +15,19 @@ from hypothesis import strategies as st
 
 from mlsub.convergence.algorithm import Algorithm, algorithm_of
 from mlsub.convergence.curves import (
-    Reference,
-    interpolated,
+    BenchmarkReference,
+    find_pruned,
+    interpolate,
     limit_lines,
     lower_hull,
     mean_line,
     plan_of,
-    pruned,
-    pruned_by,
+    prune,
     reference_of,
     reference_table,
     spans_a_decade,
 )
-from mlsub.convergence.reference import Point, benchmark_in, points_of, reference_file
+from mlsub.convergence.reference import Point, benchmark_in, read_points, reference_file
 from mlsub.io.errors import MlsubError
 from mlsub.rounds import get_round, known_rounds
 
@@ -54,45 +54,45 @@ def test_the_hull_never_lies_above_a_point(found: list[Point]) -> None:
         )
         if sides[0] and sides[1]:
             low, high = sides[0][-1], sides[1][0]
-            on = low.mean if low is high else interpolated(point.batch_size, low, high, 10).mean
+            on = low.mean if low is high else interpolate(point.batch_size, low, high, 10).mean
             assert on <= point.mean * (1 + 1e-9)
 
 
 @given(points)
 def test_pruning_keeps_the_fastest_and_the_largest(found: list[Point]) -> None:
-    kept = pruned(found, MEAN, 10)
+    kept = prune(found, MEAN, 10)
     assert set(kept) <= set(found)
     assert kept[0].mean == min(point.mean for point in found)
     assert kept[-1] == found[-1]
-    assert pruned(found, Algorithm("full", "none", True, "logs"), 10) == tuple(found)
+    assert prune(found, Algorithm("full", "none", True, "logs"), 10) == tuple(found)
 
 
 def test_official_pruning_is_not_the_hull() -> None:
     """The left neighbour of a point that stays is never tested again (logging issue 368)."""
     found = [_point(1, 10), _point(2, 12), _point(3, 14.1), _point(4, 10.5)]
-    assert [p.batch_size for p in pruned(found, MEAN, 10)] == [1, 2, 4]
+    assert [p.batch_size for p in prune(found, MEAN, 10)] == [1, 2, 4]
     assert [p.batch_size for p in lower_hull(found)] == [1, 4]
 
 
 def test_a_point_on_the_line_of_its_neighbours_is_none_of_the_hull_and_is_not_pruned() -> None:
     found = [_point(1, 10), _point(2, 11), _point(3, 12)]
     assert [p.batch_size for p in lower_hull(found)] == [1, 3]
-    assert [p.batch_size for p in pruned(found, MEAN, 10)] == [1, 2, 3]
+    assert [p.batch_size for p in prune(found, MEAN, 10)] == [1, 2, 3]
 
 
 def test_points_of_a_batch_size_that_one_of_them_keeps_all_stay() -> None:
     found = [_point(1, 12), *(_point(2, 10), _point(4, 20), _point(4, 11), _point(5, 20), _point(8, 13))]
-    assert pruned_by(found, MEAN, 10) == {1: (2,), 5: (4, 8)}
+    assert find_pruned(found, MEAN, 10) == {1: (2,), 5: (4, 8)}
 
 
 @given(st.floats(1, 1e4), st.floats(1, 1e4), st.floats(0.1, 10), st.floats(0.1, 10))
 def test_interpolation_meets_its_ends(one: float, other: float, low_stdev: float, high_stdev: float) -> None:
     low, high = _point(10, one, low_stdev), _point(30, other, high_stdev)
     for end in (low, high):
-        between = interpolated(end.batch_size, low, high, 10)
+        between = interpolate(end.batch_size, low, high, 10)
         assert (between.mean, between.stdev) == (pytest.approx(end.mean), pytest.approx(end.stdev))
         assert between.runs == 0
-    assert interpolated(20, low, high, 10).mean == pytest.approx((one + other) / 2)
+    assert interpolate(20, low, high, 10).mean == pytest.approx((one + other) / 2)
 
 
 BROKEN: list[tuple[Any, str]] = [
@@ -111,13 +111,13 @@ def test_a_broken_reference_file_is_told_in_one_line(content: Any, message: str,
     file = tmp_path / "rcps_x.json"
     file.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
     with pytest.raises(MlsubError, match=message) as error:
-        points_of(file, "x", 10, MEAN)
+        read_points(file, "x", 10, MEAN)
     assert "\n" not in str(error.value)
 
 
 def test_a_missing_reference_file_is_told(tmp_path: Path) -> None:
     with pytest.raises(MlsubError, match="No such file"):
-        points_of(tmp_path / "rcps_none.json", "none", 10, MEAN)
+        read_points(tmp_path / "rcps_none.json", "none", 10, MEAN)
     assert reference_file("training", "1.0.0", "digits") is None
 
 
@@ -130,7 +130,7 @@ def test_every_reference_that_is_installed_can_be_read(usage: str) -> None:
         for benchmark in round_.benchmarks if algorithm else ():
             file = reference_file(usage, round_.ruleset, benchmark)
             if file is not None and algorithm is not None:
-                found = points_of(file, benchmark, 10, algorithm)
+                found = read_points(file, benchmark, 10, algorithm)
                 assert all(0 < point.minimum <= point.mean for point in found), file
                 read += 1
     assert read > 5
@@ -143,7 +143,7 @@ def test_a_benchmark_that_is_not_a_name_is_none(name: Any, tmp_path: Path) -> No
     assert benchmark_in(file) is None
 
 
-def reference(name: str = "bert", round_name: str = "4.0") -> Reference:
+def reference(name: str = "bert", round_name: str = "4.0") -> BenchmarkReference:
     return reference_of(get_round("training", round_name), name)
 
 
@@ -156,7 +156,7 @@ def test_the_limit_is_that_of_the_test_everywhere(name: str, round_name: str) ->
         for size, limit in line[:-1][:: len(line) // 5 or 1]:
             assert plan_of(round_, name, size).minimum == pytest.approx(limit, rel=1e-9)
     for point in found.kept:
-        assert found.allowed(point).minimum == plan_of(round_, name, point.batch_size).minimum
+        assert found.with_allowance(point).minimum == plan_of(round_, name, point.batch_size).minimum
 
 
 def test_the_curve_is_what_interpolation_gives_and_ends_at_its_points() -> None:
@@ -190,7 +190,7 @@ def test_the_limits_at_the_points_belong_to_no_line() -> None:
 def test_the_points_are_those_of_the_table() -> None:
     for name, round_name in (("bert", "4.0"), ("resnet", "2.0"), ("llama31_405b", "5.1")):
         found, table = reference(name, round_name), reference_table(get_round("training", round_name), name)
-        assert [(p.batch_size, p.mean, found.allowed(p).minimum) for p in found.points] == [
+        assert [(p.batch_size, p.mean, found.with_allowance(p).minimum) for p in found.points] == [
             (row.batch_size, row.mean, row.minimum) for row in table.rows
         ]
         assert [p in found.kept for p in found.points] == [row.kept for row in table.rows]
@@ -202,7 +202,7 @@ def test_a_reference_of_ones_own_counts_for_the_benchmark_it_names(tmp_path: Pat
     record = {"Benchmark": "bert", "BS": 64, "Epochs to converge": [1, 2, 3, 4, 5]}
     own.write_bytes(msgspec.json.encode({"bert_ref_64": record}))
     found = reference_of(get_round("training", "4.0"), "bert", str(own))
-    assert (found.file.name, found.which, [p.batch_size for p in found.points]) == ("mine.json", "own", [64])
+    assert (found.file.name, found.cutoff, [p.batch_size for p in found.points]) == ("mine.json", "own", [64])
     other = reference_of(get_round("training", "4.0"), "resnet", str(own))
     assert len(other.points) == 10
 

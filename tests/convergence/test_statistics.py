@@ -13,14 +13,14 @@ from scipy import stats
 from mlsub.convergence.statistics import (
     ALPHA,
     TOLERANCE,
-    between,
+    interpolate_linear,
     least_accepted_mean,
     mean_of,
     quantile_of,
     stdev_of,
     t_distribution,
     threshold_of,
-    trimmed,
+    trim,
 )
 
 DEGREES = (1, 2, 3, 5, 8, 13, 18, 28, 38, 50, 100, 1000)
@@ -41,10 +41,10 @@ def test_the_distribution_ends_where_it_should() -> None:
 
 
 def test_olympic_means_leave_out_one_and_one_or_four_and_four() -> None:
-    assert trimmed([5, 1, 9, 3], "bert") == [3, 5]
-    assert trimmed(range(40), "unet3d") == list(range(4, 36))
-    assert trimmed([1, 2], "bert") == []
-    assert trimmed([1, 2, 3], "unet3d") == []
+    assert trim([5, 1, 9, 3], "bert") == [3, 5]
+    assert trim(range(40), "unet3d") == list(range(4, 36))
+    assert trim([1, 2], "bert") == []
+    assert trim([1, 2, 3], "unet3d") == []
 
 
 #: What logs and reference files hold: epochs to three digits, samples, and what a run that never converged counts as.
@@ -75,7 +75,7 @@ def test_a_mean_within_one_unit_in_the_last_place_of_the_limit() -> None:
 @given(st.integers(1, 10**6), st.integers(1, 10**6), st.integers(1, 10**6), st.floats(0, 1e9), st.floats(0, 1e9))
 def test_interpolation_is_that_of_numpy_to_the_last_bit(at: int, low: int, more: int, one: float, other: float) -> None:
     at, high = low + at % (more + 1), low + more
-    assert between(at, (low, one), (high, other)) == float(np.interp(at, [low, high], [one, other]))
+    assert interpolate_linear(at, (low, one), (high, other)) == float(np.interp(at, [low, high], [one, other]))
 
 
 @given(st.floats(1e-3, 1e9), st.floats(1e-3, 1e9))

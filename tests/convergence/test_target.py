@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.convergence.target import Band, Measures, target_of
+from mlsub.convergence.target import MeasureReader, TargetBand, target_of
 from mlsub.convergence.verdict import paired_convergence_point, paired_rule
 from mlsub.log.event import Event
 from mlsub.log.run import Evaluation
@@ -45,17 +45,17 @@ def test_a_target_that_depends_on_the_batch_size() -> None:
         if size is not None:
             stated.state("global_batch_size", size)
         target = target_of(round_, "closed", "bert", stated)
-        assert target is not None and target.bands == (Band(None, goal, 1.0),)
+        assert target is not None and target.bands == (TargetBand(None, goal, 1.0),)
 
 
 def evaluation(value: Any, **metadata: Any) -> Event:
     return Event(line=1, time_ms=1, key="eval_accuracy", value=value, metadata=metadata)
 
 
-def measures(round_name: str, benchmark: str) -> Measures:
+def measures(round_name: str, benchmark: str) -> MeasureReader:
     target = target_of(get_round("training", round_name), "closed", benchmark, Stated())
     assert target is not None
-    return Measures(target, Stated())
+    return MeasureReader(target, Stated())
 
 
 def test_one_measure() -> None:

@@ -16,7 +16,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mlsub.convergence.reference import Change, ReferenceRuns, day_of, runs_of
+from mlsub.convergence.reference import ReferenceChange, ReferenceRuns, cutoff_day, runs_of
 from mlsub.rounds import Round, get_round
 from tools.support.corpus import SHARED
 
@@ -100,13 +100,13 @@ def by_size(runs: tuple[ReferenceRuns, ...]) -> Points:
     return found
 
 
-def changes_of(round_: Round) -> tuple[Change, ...]:
+def changes_of(round_: Round) -> tuple[ReferenceChange, ...]:
     """What changed in the points of a round since its deadline, as reference_changes.yaml has it.
 
     Of what changed between the days that count (deadline, publication, today) only the outcome matters, and the last
     merge that made it so.
     """
-    days = sorted({day for which in ("deadline", "published") if (day := day_of(which, round_)) is not None})
+    days = sorted({day for cutoff in ("deadline", "published") if (day := cutoff_day(cutoff, round_)) is not None})
     found: dict[str, dict[str, Any]] = {}
     for first, last in pairwise([*days, date.max]):
         for name in round_.benchmarks:
@@ -120,7 +120,7 @@ def changes_of(round_: Round) -> tuple[Change, ...]:
                     else:
                         change["added"][name] = (*change["added"].get(name, ()), size)
     order = [merge.commit for merge in merges()]
-    return tuple(Change(commit=commit, **found[commit]) for commit in sorted(found, key=order.index))
+    return tuple(ReferenceChange(commit=commit, **found[commit]) for commit in sorted(found, key=order.index))
 
 
 def _last_change(first: date, last: date, round_: Round, name: str, size: float) -> Merge:
@@ -134,7 +134,7 @@ def _last_change(first: date, last: date, round_: Round, name: str, size: float)
     return changed[-1]
 
 
-def _written(change: Change) -> str:
+def _written(change: ReferenceChange) -> str:
     lines = [f'      - merged: "{change.merged}"', f'        commit: "{change.commit}"']
     if change.added:
         sizes = ", ".join(f"{name}: {list(some)}" for name, some in change.added.items())

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import mlsub
-from mlsub.convergence.statistics import mean_of, trimmed
+from mlsub.convergence.statistics import mean_of, trim
 from mlsub.findings import Verdict
 from mlsub.submission.report import Report
 from tools.oracle.generate import ROUNDS as ALL_ROUNDS
@@ -228,7 +228,7 @@ def test_the_epochs_of_unet3d_beside_a_reference_in_samples_are_not_compared():
     assert said == (Verdict.REJECTED, "fail", None, "samples", "epochs")
     assert rcp.reference_mean is not None
     points = [0.0 if point is None else point for point in rcp.points]
-    assert rcp.reference_mean / (168 * mean_of(trimmed(points, "unet3d"))) == pytest.approx(entry.score.scaling)
+    assert rcp.reference_mean / (168 * mean_of(trim(points, "unet3d"))) == pytest.approx(entry.score.scaling)
 
 
 @pytest.mark.parametrize("round_name", TOO_DEEP)

@@ -12,7 +12,7 @@ import pytest
 
 import mlsub
 from mlsub.convergence.algorithm import algorithm_of, unit_of
-from mlsub.convergence.reference import points_of, reference_file
+from mlsub.convergence.reference import read_points, reference_file
 from mlsub.findings import Verdict
 from mlsub.rounds import get_round
 from mlsub.rules.load import benchmark as needs
@@ -41,7 +41,7 @@ def _slow(log: Log, usage: str, name: str, benchmark: str) -> Log:
     algorithm, file = algorithm_of(usage, name), reference_file(usage, get_round(usage, name).ruleset, benchmark)
     if algorithm is None or file is None:
         return log
-    slowest = max(point.mean for point in points_of(file, benchmark, needs(usage, name, benchmark).runs, algorithm))
+    slowest = max(point.mean for point in read_points(file, benchmark, needs(usage, name, benchmark).runs, algorithm))
     unit = "step_num" if (benchmark, name) == ("stable_diffusion", "3.1") else unit_of(benchmark)
     unit = "samples_count" if benchmark == "stable_diffusion" and unit == "epoch_num" else unit
     if usage == "hpc":

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 import msgspec
 
 from mlsub.convergence.algorithm import Algorithm, algorithm_of, is_tested, unit_of
-from mlsub.convergence.curves import pruned, reference_for
+from mlsub.convergence.curves import find_point, prune
 from mlsub.convergence.entry import Options
-from mlsub.convergence.reference import Point, points_name, points_of, reference_file
+from mlsub.convergence.reference import Point, points_name, read_points, reference_file
 from mlsub.convergence.verdict import LARGEST_COUNT
 from mlsub.rounds import get_round
 from mlsub.rules.load import benchmark as needs
@@ -160,7 +160,7 @@ def _points(place: Place, asked: int, algorithm: Algorithm, above: Path, referen
         file = above / "reference.json"
         file.write_text(reference)
     assert file is not None
-    return points_of(file, place.name, asked, algorithm)
+    return read_points(file, place.name, asked, algorithm)
 
 
 def _spread(
@@ -169,7 +169,7 @@ def _spread(
     """The limit at a batch size; where there is none, that of a reference point."""
     point, earlier = None, dict(algorithm.earlier).get(place.name, 0)
     if isinstance(size, (int, float)) and abs(size) < 1e15:
-        point = reference_for(size, pruned(points, algorithm, asked), asked)[0]
+        point = find_point(size, prune(points, algorithm, asked), asked)[0]
     point = point or chance.choice(points)
     # One point of GPT-3 spreads so far that its limit is next to nothing.
     limit = max(0.01, point.accepted_from(chance.choice((0, earlier))))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from mlsub.convergence.statistics import mean_of, trimmed
+from mlsub.convergence.statistics import mean_of, trim
 from mlsub.convergence.verdict import NEVER
 from mlsub.submission.report import RcpResult, Report
 from mlsub.workspace import check_paths
@@ -103,7 +103,7 @@ def _mean(ours: RcpResult, path: str) -> float | None:
     if ours.logs_unit is None:
         return ours.mean
     points = [NEVER if point is None else point for point in ours.points]
-    return mean_of(trimmed(points, path.rpartition("/")[2]))
+    return mean_of(trim(points, path.rpartition("/")[2]))
 
 
 def _differs(ours: RcpResult, recorded: dict[str, Any], path: str) -> list[str]:

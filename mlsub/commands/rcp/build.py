@@ -16,11 +16,11 @@ import msgspec
 
 from mlsub.commands.rcp.run import NewPoint, NewReference
 from mlsub.convergence.algorithm import algorithm_of, newest_algorithm, unit_of, unit_words
-from mlsub.convergence.curves import pruned
+from mlsub.convergence.curves import prune
 from mlsub.convergence.filecheck import check_records, check_reference_file, is_deep
-from mlsub.convergence.reference import Point, points_name, points_of, reference_file
+from mlsub.convergence.reference import Point, points_name, read_points, reference_file
 from mlsub.convergence.statistics import cut_of
-from mlsub.convergence.target import Measures, target_of
+from mlsub.convergence.target import MeasureReader, target_of
 from mlsub.convergence.verdict import LARGEST_COUNT, progress_of
 from mlsub.divisions import CLOSED
 from mlsub.findings import Finding
@@ -97,7 +97,7 @@ def _first_reached(log: LogReport, name: str, round_: Round) -> float | None:
     target = target_of(round_, CLOSED.name, name, stated)
     if target is None:
         return None
-    measures = Measures(target, stated)
+    measures = MeasureReader(target, stated)
     reached = (one for one in log.run.evaluations if measures.read(one.event(target.key)).reached)
     point = usable_number(getattr(next(reached, None), unit_of(name), None))
     return None if point is None else round(point, 3)
@@ -279,13 +279,13 @@ def compared(file: Path, built: Built, name: str, round_: Round) -> NewReference
     runs = benchmark(round_.usage, round_.name, name, round_.overlay).runs
     earlier = dict(algorithm.earlier).get(name, 0)
     new = {record["BS"] for record in built.records.values()}
-    points = [point for point in points_of(file, name, runs, algorithm) if point.batch_size in new]
+    points = [point for point in read_points(file, name, runs, algorithm) if point.batch_size in new]
     there = reference_file(round_.usage, round_.ruleset, name)
     installed: tuple[Point, ...] = ()
     with suppress(MlsubError):
-        installed = points_of(there, name, runs, algorithm) if there else ()
+        installed = read_points(there, name, runs, algorithm) if there else ()
     beside = [point for point in installed if point.batch_size not in new]
-    kept = pruned(sorted([*beside, *points], key=lambda point: point.batch_size), algorithm, runs)
+    kept = prune(sorted([*beside, *points], key=lambda point: point.batch_size), algorithm, runs)
     replaced = {point.batch_size: point.mean for point in installed}
     return NewReference(
         file=str(file),

@@ -9,8 +9,8 @@ from mlsub.commands.rcp.run import Margins, NewPoint, NewReference
 from mlsub.convergence.chance import Chance
 from mlsub.convergence.curves import Plan, ReferenceTable, Row
 from mlsub.convergence.margin import Margin, PackageMargins
-from mlsub.convergence.reference import described, merged_between
-from mlsub.convergence.words import number
+from mlsub.convergence.reference import describe_cutoff, merged_between
+from mlsub.convergence.words import format_number
 from mlsub.io.show import plural
 from mlsub.present.document import Block, Column, Document, Facts, Findings, Items, Span, Table, Text, document, section
 from mlsub.present.entries import round_line
@@ -69,12 +69,12 @@ def built_document(built: NewReference) -> Document:
 
 def _cells(point: Row | NewPoint) -> tuple[str, ...]:
     means = (point.mean, point.stdev, point.minimum)
-    return (number(point.batch_size), str(point.runs), *map(number, means))
+    return (format_number(point.batch_size), str(point.runs), *map(format_number, means))
 
 
 def _place(point: NewPoint) -> str:
     fate = "kept" if point.kept else "pruned"
-    return fate if point.replaces is None else f"{fate}; in place of one with a mean of {number(point.replaces)}"
+    return fate if point.replaces is None else f"{fate}; in place of one with a mean of {format_number(point.replaces)}"
 
 
 def plan_document(plan: Plan) -> Document:
@@ -87,26 +87,26 @@ def _facts(plan: Plan) -> Iterator[tuple[str, str]]:
     yield "reference", _HOW[plan.how]
     if plan.mean is None or plan.stdev is None or plan.minimum is None:
         return
-    yield "mean", f"{number(plan.mean)} {plan.unit}, stdev {number(plan.stdev)}"
-    yield "accepted", f"an olympic mean of {number(plan.minimum)} {plan.unit} or more"
+    yield "mean", f"{format_number(plan.mean)} {plan.unit}, stdev {format_number(plan.stdev)}"
+    yield "accepted", f"an olympic mean of {format_number(plan.minimum)} {plan.unit} or more"
     if plan.normalised:
         factor = plan.mean / plan.minimum if plan.minimum > 0 else 1.0
         yield (
             "faster",
-            f"below {number(plan.mean)} {plan.unit} the time is scaled up, by {factor:.4f} at the limit",
+            f"below {format_number(plan.mean)} {plan.unit} the time is scaled up, by {factor:.4f} at the limit",
         )
 
 
 def _points_of(found: ReferenceTable | Plan) -> str:
     """What a title says of the reference points; nothing of the usual ones."""
-    words = described(found.reference_points, get_round(found.usage, found.round))
+    words = describe_cutoff(found.reference_points, get_round(found.usage, found.round))
     return f", {words}" if words else ""
 
 
 def _pruned(row: Row) -> str:
     if row.kept:
         return "" if row.on_hull else "no, though above the hull"
-    others = [number(size) for size in row.pruned_by]
+    others = [format_number(size) for size in row.pruned_by]
     why = f"between {others[0]} and {others[1]}" if len(others) == 2 else f"below the fastest, {others[0]}"
     return why if not row.on_hull else f"{why}, though on the hull"
 
@@ -160,15 +160,15 @@ def _margin_facts(entry: Margin) -> Iterator[tuple[str, str]]:
     if entry.batch_size is not None:
         yield (
             "batch size",
-            number(entry.batch_size) + (f", {_HOW_COMPARED[entry.how]}" if entry.how in _HOW_COMPARED else ""),
+            format_number(entry.batch_size) + (f", {_HOW_COMPARED[entry.how]}" if entry.how in _HOW_COMPARED else ""),
         )
     if entry.mean is not None:
         kind = "olympic mean" if entry.olympic else "plain mean, too few runs for an olympic one"
-        yield "mean", f"{number(entry.mean)} {entry.unit} ({kind}; {entry.converged} converged)"
+        yield "mean", f"{format_number(entry.mean)} {entry.unit} ({kind}; {entry.converged} converged)"
     if entry.limit is not None:
-        mean, stdev = number(entry.reference_mean), number(entry.reference_stdev)
+        mean, stdev = format_number(entry.reference_mean), format_number(entry.reference_stdev)
         yield "reference", f"a mean of {mean} {entry.unit}, stdev {stdev}"
-        yield "limit", f"{number(entry.limit)} {entry.unit}{_distance(entry)}"
+        yield "limit", f"{format_number(entry.limit)} {entry.unit}{_distance(entry)}"
     if entry.published is not None:
         yield "time", _time(entry)
     if entry.chance is not None:
@@ -187,7 +187,7 @@ def _distance(entry: Margin) -> str:
         return "; the mean is the limit itself"
     side = "above" if entry.distance > 0 else "below"
     part = "" if entry.percent is None else f" ({abs(entry.percent):.2f} %)"
-    return f"; the mean lies {number(abs(entry.distance))} {entry.unit}{part} {side}"
+    return f"; the mean lies {format_number(abs(entry.distance))} {entry.unit}{part} {side}"
 
 
 def _time(entry: Margin) -> str:

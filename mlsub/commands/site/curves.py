@@ -10,7 +10,7 @@ from mlsub.commands.site.facts import run_name
 from mlsub.commands.site.page import Chart, Section, Table, clean, number_text, plain_table
 from mlsub.commands.site.results import SiteResult
 from mlsub.convergence.algorithm import unit_of, unit_of_counts
-from mlsub.convergence.target import Band, Measures, Target, target_of
+from mlsub.convergence.target import MeasureReader, QualityTarget, TargetBand, target_of
 from mlsub.log.reading import usable_number
 from mlsub.rules.constraints import Stated
 from mlsub.submission.model import LogReport
@@ -91,7 +91,7 @@ def _is_late(curve: Curve, length: float | None) -> bool:
     return min(times) > length or (len(times) > 2 and min(times) > _LATE * length)
 
 
-def _target(result: SiteResult) -> Target | None:
+def _target(result: SiteResult) -> QualityTarget | None:
     if not result.logs:
         return None
     first = result.logs[0]
@@ -121,9 +121,9 @@ def _unit(result: SiteResult, count: str | None) -> str | None:
     return other or _WORDS[count]
 
 
-def _evaluated(log: LogReport, target: Target | None, count: str | None, step: int) -> Iterator[Evaluated]:
+def _evaluated(log: LogReport, target: QualityTarget | None, count: str | None, step: int) -> Iterator[Evaluated]:
     """Yield the evaluations of a run that have a value, one of ``step``, the last among them."""
-    measures = Measures(target, Stated(log.run.hyperparameters)) if target else None
+    measures = MeasureReader(target, Stated(log.run.hyperparameters)) if target else None
     for evaluation in log.run.evaluations[::-step][::-1]:
         of_target = measures.read(evaluation.event("eval_accuracy")).values if measures else None
         values = dict(_values(evaluation.value)) if of_target is None else of_target
@@ -148,12 +148,16 @@ def _values(value: Any) -> Iterator[tuple[str | None, float]]:
         yield None, float(value)
 
 
-def _bounds(target: Target | None, measure: str | None) -> Band | None:
+def _bounds(target: QualityTarget | None, measure: str | None) -> TargetBand | None:
     return next((band for band in target.bands if band.name == measure), None) if target else None
 
 
 def _charts(
-    curves: Sequence[Curve], measure: str | None, bounds: Band | None, axes: Sequence[tuple[str, int, str]], up: int
+    curves: Sequence[Curve],
+    measure: str | None,
+    bounds: TargetBand | None,
+    axes: Sequence[tuple[str, int, str]],
+    up: int,
 ) -> Iterator[Chart]:
     """Yield a measure over progress and over minutes.
 
@@ -187,7 +191,7 @@ def _points(curve: Curve, measure: str | None, field: str) -> Line:
     return [(x, y) for x, y in found if x is not None and y is not None]
 
 
-def _goal(bounds: Band | None, curves: Sequence[Curve], measure: str | None, field: str) -> Goal | None:
+def _goal(bounds: TargetBand | None, curves: Sequence[Curve], measure: str | None, field: str) -> Goal | None:
     """Return the target: of two bounds the one that evaluations lie beyond, else the one that the last are nearer to.
 
     FID is to be from 0 to 90 and CLIP from 0.15 to 1, and nothing says which of the bounds is the target.

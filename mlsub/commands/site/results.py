@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from mlsub.commands.site.page import MAX_NAME, clean, count_text, number_text
-from mlsub.convergence.margin import benchmark_held
+from mlsub.convergence.margin import benchmark_tested
 from mlsub.divisions import CLOSED, OPEN, division_meant
 from mlsub.findings import Verdict
 from mlsub.rounds import Round, get_round
@@ -294,7 +294,7 @@ def _build_result(found: Result, report: Report, rules: Round, taken: set[str]) 
         accelerator_href=_href(ACCELERATORS, found.accelerator_name) if found.accelerator_name else None,
         # By the name that its description gives it: rounds name folders anew.
         system_href=_href(SYSTEMS, found.organisation_name, system),
-        tested_as=benchmark_held(report, found, rules),
+        tested_as=benchmark_tested(report, found, rules),
     )
 
 

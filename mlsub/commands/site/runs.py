@@ -26,9 +26,9 @@ from mlsub.commands.site.page import (
 )
 from mlsub.commands.site.render import safe_json
 from mlsub.commands.site.results import Results, SiteResult, slug
-from mlsub.convergence.curves import Line, Reference, limit_lines, mean_line, reference_of, spans_a_decade
+from mlsub.convergence.curves import BenchmarkReference, Line, limit_lines, mean_line, reference_of, spans_a_decade
 from mlsub.convergence.margin import why_untested
-from mlsub.convergence.reference import Point, which_of
+from mlsub.convergence.reference import Point, parse_cutoff
 from mlsub.io.errors import MlsubError
 from mlsub.log.reading import usable_number
 from mlsub.submission.model import LogReport
@@ -140,8 +140,8 @@ def convergence_section(result: SiteResult, own: str | None = None) -> Section:
     return Section(key="rcp", title=title, words=words, charts=charts, tables=(_table(reference, rcp),))
 
 
-def _reference(result: SiteResult, own: str | None) -> Reference:
-    return reference_of(result.rules, result.tested_as, own, which_of(result.rcp.reference_points))
+def _reference(result: SiteResult, own: str | None) -> BenchmarkReference:
+    return reference_of(result.rules, result.tested_as, own, parse_cutoff(result.rcp.reference_points))
 
 
 def reference_scripts(results: Results, own: str | None = None) -> dict[str, bytes]:
@@ -166,17 +166,17 @@ def reference_scripts(results: Results, own: str | None = None) -> dict[str, byt
     return found
 
 
-def _script_path(reference: Reference) -> str:
+def _script_path(reference: BenchmarkReference) -> str:
     round_ = reference.round
-    return f"data/{slug('reference', round_.usage, round_.name, reference.benchmark, reference.which)}.js"
+    return f"data/{slug('reference', round_.usage, round_.name, reference.benchmark, reference.cutoff)}.js"
 
 
-def _reference_series(reference: Reference) -> tuple[Series, ...]:
+def _reference_series(reference: BenchmarkReference) -> tuple[Series, ...]:
     """Return the points, the official curve, the lower hull where it is another, and the limit."""
     kept, pruned = reference.kept, [point for point in reference.points if point not in reference.kept]
     hull = mean_line(reference.hull) if reference.hull != kept else ()
     points, others = (tuple((point.batch_size, point.mean) for point in some) for some in (kept, pruned))
-    least = tuple((point.batch_size, reference.allowed(point).minimum) for point in kept)
+    least = tuple((point.batch_size, reference.with_allowance(point).minimum) for point in kept)
     series = (
         Series("reference points", "marks", _POINTS, points),
         Series("reference points that the checker prunes", "hollow", _POINTS, others),
@@ -219,10 +219,10 @@ def _words(rcp: RcpResult) -> tuple[str, ...]:
     return tuple(words)
 
 
-def _chart(reference: Reference, rcp: RcpResult, size: float) -> Chart:
+def _chart(reference: BenchmarkReference, rcp: RcpResult, size: float) -> Chart:
     sizes, colour = [size, *(point.batch_size for point in reference.kept)], _COLOURS.get(rcp.verdict, 0)
     # Below all points counts what the smallest accepts.
-    first = reference.allowed(reference.kept[0])
+    first = reference.with_allowance(reference.kept[0])
     below = ((size, first.minimum), (first.batch_size, first.minimum)) if size < first.batch_size else ()
     points, mean = (
         tuple((size, float(point)) for point in some if point is not None and usable_number(point) is not None)
@@ -247,10 +247,10 @@ def _chart(reference: Reference, rcp: RcpResult, size: float) -> Chart:
     )
 
 
-def _table(reference: Reference, rcp: RcpResult) -> Table:
+def _table(reference: BenchmarkReference, rcp: RcpResult) -> Table:
     """Return the reference points next to the result, the result, and its runs, the fastest first."""
     rows: list[tuple[str | float | None, ...]] = [
-        ("reference", point.batch_size, point.runs, point.mean, point.stdev, reference.allowed(point).minimum)
+        ("reference", point.batch_size, point.runs, point.mean, point.stdev, reference.with_allowance(point).minimum)
         for point in _nearest(reference.kept, usable_number(rcp.batch_size))
     ]
     size, converged = rcp.batch_size, sorted(point for point in rcp.points if point is not None)

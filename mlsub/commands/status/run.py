@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from msgspec.structs import replace
 
 from mlsub.commands.status.tasks import EntryStatus, Task, fill_in, rejections, tasks_of_plan
-from mlsub.convergence.margin import benchmark_held, margin_of
+from mlsub.convergence.margin import benchmark_tested, margin_of
 from mlsub.findings import Kind, Says, Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import plural
@@ -224,7 +224,7 @@ def _entries(report: Report) -> Iterator[tuple[str, EntryStatus]]:
     many = len({entry.organisation for entry in report.entries}) > 1
     for entry in report.entries:
         tested = entry.rcp.verdict != "not-required"
-        margin = margin_of(entry, benchmark_held(report, entry, round_), round_) if tested else None
+        margin = margin_of(entry, benchmark_tested(report, entry, round_), round_) if tested else None
         known = entry.benchmark in round_.benchmarks
         parts = (entry.organisation if many else None, entry.system, entry.scaling_type, entry.benchmark)
         yield (

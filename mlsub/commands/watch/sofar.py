@@ -8,7 +8,7 @@ from pathlib import Path
 from mlsub.commands.watch import model
 from mlsub.commands.watch.source import FileSource, Look, Restart, Source
 from mlsub.convergence.algorithm import unit_of, unit_of_counts
-from mlsub.convergence.target import Measures, Target, plan_of_log, target_of
+from mlsub.convergence.target import MeasureReader, QualityTarget, plan_of_log, target_of
 from mlsub.findings import Finding, Kind
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import readable
@@ -89,8 +89,8 @@ class LogSoFar:
         self._run = self._judge.run
         self._complete = self._started = False
         self._overdue: str | None = None
-        self._target: Target | None = None
-        self._measures: Measures | None = None
+        self._target: QualityTarget | None = None
+        self._measures: MeasureReader | None = None
         self._reached = False
         self._evaluation: model.Evaluation | None = None
 
@@ -368,7 +368,7 @@ class LogSoFar:
         self._started = True
         stated = self._stated()
         self._target = target_of(self.round, division, benchmark, stated)
-        self._measures = Measures(self._target, stated) if self._target is not None else None
+        self._measures = MeasureReader(self._target, stated) if self._target is not None else None
         return True
 
     def _named(self, what: str) -> str | None:

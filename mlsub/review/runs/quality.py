@@ -14,7 +14,7 @@ import msgspec
 
 from mlsub.convergence.algorithm import algorithm_of, is_tested
 from mlsub.convergence.reference import reference_file, runs_in_force
-from mlsub.convergence.target import Measures, target_of
+from mlsub.convergence.target import MeasureReader, target_of
 from mlsub.convergence.verdict import progress_of
 from mlsub.divisions import CLOSED
 from mlsub.io.errors import MlsubError
@@ -71,7 +71,7 @@ def _ended(entry: Result) -> list[_Ended]:
         if target is None or not before or not log.run.converged or len(log.run.evaluations) >= MAX_EVALUATIONS:
             continue
         behind = [one for one in log.run.evaluations if one.line > before[-1].line]
-        measures = Measures(target, stated)
+        measures = MeasureReader(target, stated)
         reached = [measures.read(one.event(target.key)).reached for one in (*before, *behind)]
         met = next((n for n in range(len(before)) if reached[n]), None)
         found.append(_Ended(log, before, met, not reached[len(before) - 1], any(reached[len(before) :])))

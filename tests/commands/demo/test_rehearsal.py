@@ -15,7 +15,7 @@ from mlsub.commands.demo.run import Manifest, RehearsalEntry, open_recorder, rea
 from mlsub.commands.demo.train import Parameters, train_run
 from mlsub.convergence.algorithm import newest_algorithm
 from mlsub.convergence.filecheck import check_reference_file
-from mlsub.convergence.reference import points_of, reference_file
+from mlsub.convergence.reference import read_points, reference_file
 from mlsub.emit import DoomedRunError
 from mlsub.findings import Verdict
 from mlsub.io.errors import MlsubError
@@ -187,7 +187,7 @@ def reference() -> Path:
 
 def test_the_file_is_whole_and_has_the_batch_sizes(reference: Path) -> None:
     assert check_reference_file(reference) == ()
-    points = points_of(reference, "digits", 5, newest_algorithm())
+    points = read_points(reference, "digits", 5, newest_algorithm())
     assert [(point.batch_size, point.runs) for point in points] == [(size, RUNS) for size in SIZES]
 
 

@@ -17,9 +17,9 @@ from mlperf_logging.rcp_checker.rcp_checker import RCP_Checker
 
 from mlsub.commands.rcp.build import Built, against_schema, build_records
 from mlsub.convergence.algorithm import newest_algorithm
-from mlsub.convergence.curves import pruned
+from mlsub.convergence.curves import prune
 from mlsub.convergence.filecheck import check_records
-from mlsub.convergence.reference import EPOCHS, SAMPLES, points_of
+from mlsub.convergence.reference import EPOCHS, SAMPLES, read_points
 from mlsub.io.show import plural
 from mlsub.rounds import get_round
 from mlsub.rules.load import benchmark
@@ -231,14 +231,14 @@ def held_against_the_official_tool(records: dict[str, Any], file: Path, name: st
     official._prune_rcps()
     # The live tool has the algorithm of the newest rounds.
     algorithm = newest_algorithm()
-    ours = points_of(file, name, runs, algorithm)
+    ours = read_points(file, name, runs, algorithm)
     assert [p.batch_size for p in ours] == [theirs["BS"] for theirs in official.rcp_data.values()]
     for point, theirs in zip(ours, official.rcp_data.values(), strict=True):
         assert point.mean == pytest.approx(theirs["RCP Mean"], rel=1e-12)
         assert point.stdev == pytest.approx(theirs["RCP Stdev"], rel=1e-12)
         assert point.minimum == pytest.approx(theirs["Min Epochs"], abs=1e-4)
     kept = {theirs["BS"] for theirs in official.pruned_rcp_data.values()}
-    assert {point.batch_size for point in pruned(ours, algorithm, runs)} == kept
+    assert {point.batch_size for point in prune(ours, algorithm, runs)} == kept
 
 
 @pytest.mark.parametrize("name", KINDS)
