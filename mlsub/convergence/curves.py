@@ -13,8 +13,8 @@ import msgspec
 
 from mlsub.convergence.algorithm import Algorithm, algorithm_of, is_tested, unit_words
 from mlsub.convergence.reference import (
+    Cutoff,
     Point,
-    PointsCutoff,
     benchmark_in,
     make_points,
     read_points,
@@ -118,7 +118,7 @@ def find_point(size: float, points: Sequence[Point], runs: int) -> tuple[Point |
     return None, "missing"
 
 
-class BenchmarkReference(msgspec.Struct, frozen=True, kw_only=True):
+class RcpReference(msgspec.Struct, frozen=True, kw_only=True):
     """The reference of a benchmark in a round; values are in ``unit``.
 
     ``points`` are all points by batch size, ``kept`` those the official pruning keeps, ``hull`` the lower hull of the
@@ -132,7 +132,7 @@ class BenchmarkReference(msgspec.Struct, frozen=True, kw_only=True):
     unit: str
     runs: int
     file: Path
-    cutoff: PointsCutoff | Literal["own"]
+    cutoff: Cutoff | Literal["own"]
     points: tuple[Point, ...]
     kept: tuple[Point, ...]
     hull: tuple[Point, ...]
@@ -156,9 +156,7 @@ class BenchmarkReference(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @lru_cache(maxsize=256)
-def reference_of(
-    round_: Round, name: str, rcp_file: str | None = None, cutoff: PointsCutoff = "published"
-) -> BenchmarkReference:
+def reference_of(round_: Round, name: str, rcp_file: str | None = None, cutoff: Cutoff = "published") -> RcpReference:
     """The reference of a benchmark.
 
     Args:
@@ -188,7 +186,7 @@ def reference_of(
         points = read_points(file, name, runs, algorithm)
     else:
         points = make_points(runs_in_force(file, name, round_, cutoff), name, runs, algorithm)
-    return BenchmarkReference(
+    return RcpReference(
         round=round_,
         benchmark=name,
         algorithm=algorithm,
@@ -217,7 +215,7 @@ def mean_line(points: Sequence[Point]) -> Line:
     return tuple(line)
 
 
-def limit_lines(reference: BenchmarkReference) -> tuple[Line, ...]:
+def limit_lines(reference: RcpReference) -> tuple[Line, ...]:
     """The least accepted means along the batch size between two points each, in pieces.
 
     Between two points the interpolation counts as twice an entry's runs, so that its limit does not meet those of the
@@ -275,7 +273,7 @@ class ReferenceTable(msgspec.Struct, frozen=True):
     unit: str
     runs: int
     rows: tuple[Row, ...]
-    reference_points: PointsCutoff = "published"
+    reference_points: Cutoff = "published"
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -291,10 +289,10 @@ class Plan(msgspec.Struct, frozen=True):
     stdev: float | None
     minimum: float | None
     normalised: bool
-    reference_points: PointsCutoff = "published"
+    reference_points: Cutoff = "published"
 
 
-def reference_table(round_: Round, name: str, cutoff: PointsCutoff = "published") -> ReferenceTable:
+def reference_table(round_: Round, name: str, cutoff: Cutoff = "published") -> ReferenceTable:
     """The reference points of a benchmark in a round: those at publication, at the deadline, or the newest.
 
     Raises:
@@ -314,7 +312,7 @@ def reference_table(round_: Round, name: str, cutoff: PointsCutoff = "published"
     return ReferenceTable(round_.usage, round_.name, name, reference.unit, reference.runs, rows, cutoff)
 
 
-def plan_of(round_: Round, name: str, batch_size: float, cutoff: PointsCutoff = "published") -> Plan:
+def plan_of(round_: Round, name: str, batch_size: float, cutoff: Cutoff = "published") -> Plan:
     """What an entry with this batch size needs, by the points at publication, at the deadline, or the newest.
 
     Raises:

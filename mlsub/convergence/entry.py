@@ -18,8 +18,8 @@ from mlsub.convergence.algorithm import (
     traits_of,
     unit_of,
 )
-from mlsub.convergence.curves import BenchmarkReference, reference_of
-from mlsub.convergence.reference import CUTOFFS, PointsCutoff
+from mlsub.convergence.curves import RcpReference, reference_of
+from mlsub.convergence.reference import CUTOFFS, Cutoff
 from mlsub.convergence.verdict import Progress, judge_convergence, paired_rule, progress_of
 from mlsub.divisions import division_of
 from mlsub.findings import Finding
@@ -47,7 +47,7 @@ class Options(msgspec.Struct, frozen=True):
 
     reference: str | None = None
     train_samples: bool | None = None
-    points: PointsCutoff = "published"
+    points: Cutoff = "published"
 
 
 USUAL = Options()
@@ -136,7 +136,7 @@ class _Judged(NamedTuple):
 
 
 def _judge_as_asked(
-    entry: Entry, runs: Sequence[Run], reference: BenchmarkReference, flags: Flags, options: Options
+    entry: Entry, runs: Sequence[Run], reference: RcpReference, flags: Flags, options: Options
 ) -> tuple[_Judged, tuple[Finding, ...]]:
     """The result that counts, for BERT with the other count's beside it; and what went wrong with that one.
 
@@ -173,7 +173,7 @@ def _doubt_samples(by_samples: RcpResult, runs: Sequence[Run]) -> str | None:
     return None
 
 
-def _judge(runs: Sequence[Run], reference: BenchmarkReference, flags: Flags, *, samples: bool) -> _Judged:
+def _judge(runs: Sequence[Run], reference: RcpReference, flags: Flags, *, samples: bool) -> _Judged:
     progress = progress_of(runs, reference.benchmark, reference.round, samples=samples)
     result = judge_convergence(progress, reference)
     if result.reference_mean is None:
@@ -204,7 +204,7 @@ def _judge(runs: Sequence[Run], reference: BenchmarkReference, flags: Flags, *, 
     return _Judged(result, progress, rcp)
 
 
-def _compare_hull(entry: Entry, reference: BenchmarkReference, judged: _Judged) -> Iterator[Finding]:
+def _compare_hull(entry: Entry, reference: RcpReference, judged: _Judged) -> Iterator[Finding]:
     """Whether the hull of the written rules decides otherwise than the official pruning."""
     result = judged.result
     by_hull = judge_convergence(judged.progress, reference, by_hull=True)
@@ -213,7 +213,7 @@ def _compare_hull(entry: Entry, reference: BenchmarkReference, judged: _Judged) 
         yield words.report_hull(entry, judged.rcp, result, by_hull)
 
 
-def _compare_cutoffs(entry: Entry, reference: BenchmarkReference, judged: _Judged) -> Iterator[Finding]:
+def _compare_cutoffs(entry: Entry, reference: RcpReference, judged: _Judged) -> Iterator[Finding]:
     """Which points count where those of the deadline were asked for, and the answers with the points of other days."""
     name, round_, result = reference.benchmark, reference.round, judged.result
     if reference.cutoff == "own":
@@ -231,7 +231,7 @@ def _compare_cutoffs(entry: Entry, reference: BenchmarkReference, judged: _Judge
             yield words.report_other_points(entry, judged.rcp, name, (result, other), cutoff, round_)
 
 
-def _compare_sizes(entry: Entry, reference: BenchmarkReference, judged: _Judged) -> Iterator[Finding]:
+def _compare_sizes(entry: Entry, reference: RcpReference, judged: _Judged) -> Iterator[Finding]:
     """To v2.1 the batch size of the log that is read last counts: the answer with each of several."""
     if reference.algorithm.name != "folder":
         return

@@ -180,7 +180,7 @@ def margin_of(
     rcp = _with_reference(entry.rcp, name, round_, rcp_file)
     converged = [point for point in rcp.points if point is not None]
     usable = rcp.logs_unit is None and all(abs(point) < LARGEST_COUNT for point in converged)
-    verdict = verdict_of(entry, name, needed)
+    verdict = _verdict(entry, name, needed)
     mean = rcp.mean
     if mean is None and verdict == "open" and converged and usable:
         mean = mean_of(converged)
@@ -237,7 +237,7 @@ def _with_reference(rcp: RcpResult, name: str, round_: Round, rcp_file: str | No
     )
 
 
-def verdict_of(entry: EntryResult, name: str, needed: int) -> str:
+def _verdict(entry: EntryResult, name: str, needed: int) -> str:
     """The verdict of the test, or ``open`` where runs of the ``needed`` ones are still to come that can turn it."""
     rcp = entry.rcp
     judged = rcp.minimum is not None or rcp.how == "insufficient-convergence"

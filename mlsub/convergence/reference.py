@@ -185,8 +185,8 @@ def _read(file: Path) -> dict[str, Any]:
 
 
 #: The points merged by the day on which the round's results were published, by its deadline, or all that are installed.
-PointsCutoff = Literal["published", "deadline", "newest"]
-CUTOFFS: tuple[PointsCutoff, ...] = get_args(PointsCutoff)
+Cutoff = Literal["published", "deadline", "newest"]
+CUTOFFS: tuple[Cutoff, ...] = get_args(Cutoff)
 
 
 class ReferenceChange(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -215,7 +215,7 @@ def history_of(usage: str, round_name: str) -> History | None:
     return table.get(usage, {}).get(round_name)
 
 
-def cutoff_day(cutoff: PointsCutoff, round_: Round) -> date | None:
+def cutoff_day(cutoff: Cutoff, round_: Round) -> date | None:
     """The last day on which a merged point counts; None where all points do, as in a round not yet published."""
     if cutoff == "published":
         found = published(round_.usage, round_.name)
@@ -225,14 +225,12 @@ def cutoff_day(cutoff: PointsCutoff, round_: Round) -> date | None:
     return None if found is None else found.last
 
 
-def parse_cutoff(stated: str | None) -> PointsCutoff:
+def parse_cutoff(stated: str | None) -> Cutoff:
     """Which points a result says that it was compared with; the usual ones where it names none of the round."""
     return next((cutoff for cutoff in CUTOFFS if cutoff == stated), "published")
 
 
-def runs_in_force(
-    file: Path, name: str, round_: Round, cutoff: PointsCutoff = "published"
-) -> tuple[ReferenceRuns, ...]:
+def runs_in_force(file: Path, name: str, round_: Round, cutoff: Cutoff = "published") -> tuple[ReferenceRuns, ...]:
     """The reference's own runs that count of the installed data of a round, by the points of a day.
 
     Raises:
@@ -246,7 +244,7 @@ def runs_in_force(
     return found
 
 
-def merged_between(name: str, round_: Round, one: PointsCutoff, other: PointsCutoff) -> str:
+def merged_between(name: str, round_: Round, one: Cutoff, other: Cutoff) -> str:
     """What was merged between two days, such as ``320 on 2024-02-05 (74132ed)``; empty where nothing was."""
     first, last = sorted((cutoff_day(cutoff, round_) or date.max) for cutoff in (one, other))
     merges = []
@@ -265,7 +263,7 @@ def _changes_since(day: date | None, name: str, round_: Round) -> tuple[Referenc
     return tuple(change for change in history.changes if change.merged > day and change.sizes(name))
 
 
-def describe_cutoff(cutoff: PointsCutoff, round_: Round) -> str:
+def describe_cutoff(cutoff: Cutoff, round_: Round) -> str:
     """Which points they are, in words; empty for the usual ones."""
     if cutoff == "deadline":
         day = cutoff_day(cutoff, round_)

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from mlsub.convergence.algorithm import algorithm_of, newest_algorithm
-from mlsub.convergence.curves import BenchmarkReference
+from mlsub.convergence.curves import RcpReference
 from mlsub.convergence.statistics import cut_of, mean_of, trim
 from mlsub.divisions import CLOSED
 from mlsub.log.reading import LARGEST_COUNT as LARGEST_COUNT
@@ -188,7 +188,7 @@ def _find_crashes(
             yield CrashedRun(n, stop.line, error, averaging=True)
 
 
-def judge_convergence(progress: Progress, reference: BenchmarkReference, *, by_hull: bool = False) -> RcpResult:
+def judge_convergence(progress: Progress, reference: RcpReference, *, by_hull: bool = False) -> RcpResult:
     """Compare the runs of an entry with the reference.
 
     Args:

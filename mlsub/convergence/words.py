@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from mlsub.convergence.reference import PointsCutoff, cutoff_day, merged_between, parse_cutoff
+from mlsub.convergence.reference import Cutoff, cutoff_day, merged_between, parse_cutoff
 from mlsub.convergence.verdict import Progress
 from mlsub.findings import Finding, Severity
 from mlsub.io.data import shipped
@@ -216,21 +216,18 @@ def report_no_reference(entry: Entry, name: str, round_: Round, why: str) -> Fin
 
 def report_hull(entry: Entry, rcp: RcpResult, result: RcpResult, by_hull: RcpResult) -> Finding:
     """The lower hull of the written rules and the official pruning do not agree."""
-    if passes(by_hull) != passes(result):
-        message = "The lower hull of the written rules would decide differently from the official pruning"
-    else:
-        message = "The lower hull of the written rules would scale differently from the official pruning"
+    verb = "decide" if passes(by_hull) != passes(result) else "scale"
     return finding(
         "rcp.hull",
         entry.path,
-        message,
+        f"The lower hull of the written rules would {verb} differently from the official pruning",
         expected=f"by the hull: {_decision(by_hull)}",
         actual=f"{_mean(rcp)}; official: {_decision(result)}",
     )
 
 
 #: The points of each day in words.
-_POINTS: dict[PointsCutoff, str] = {
+_POINTS: dict[Cutoff, str] = {
     "published": "the reference points at publication",
     "deadline": "the reference points at the deadline",
     "newest": "the newest reference points",
@@ -238,7 +235,7 @@ _POINTS: dict[PointsCutoff, str] = {
 
 
 def report_other_points(
-    entry: Entry, rcp: RcpResult, name: str, results: tuple[RcpResult, RcpResult], other: PointsCutoff, round_: Round
+    entry: Entry, rcp: RcpResult, name: str, results: tuple[RcpResult, RcpResult], other: Cutoff, round_: Round
 ) -> Finding:
     """The points of another day would give another answer: ``results`` are the one that counts, and the other."""
     counts = parse_cutoff(rcp.reference_points)

@@ -32,28 +32,17 @@ class EventTally:
     ``latest`` is the largest time, for a handler that of the events before its own, ``first`` and ``last`` those of the
     first and the last event; the clock ran backwards ``steps`` times, first at ``step_line``, by ``worst_step`` ms at
     most: by more than those of processes differ, from ``before``, the last event that every process logs in its turn.
-    ``other_lines`` are the lines without a record; None until the log has ended.
+    ``others`` are the lines without a record; None until the log has ended.
     """
 
-    __slots__ = (
-        "before",
-        "events",
-        "fed",
-        "first",
-        "last",
-        "latest",
-        "other_lines",
-        "step_line",
-        "steps",
-        "worst_step",
-    )
+    __slots__ = ("before", "events", "fed", "first", "last", "latest", "others", "step_line", "steps", "worst_step")
 
     def __init__(self) -> None:
         self.fed = self.events = self.steps = self.step_line = 0
         self.first = self.worst_step = 0.0
         self.last = self.latest = -math.inf
         self.before: Event | None = None
-        self.other_lines: int | None = None
+        self.others: int | None = None
 
     def step_back(self, event: Event, before: Event) -> None:
         """Count a step of the clock backwards, except among processes that start."""
@@ -128,7 +117,7 @@ class LogReader:
     def close(self) -> None:
         """Nothing follows: the last line has ended."""
         self._push(self.cutter.close())
-        self.tally.other_lines = self.cutter.line_count - self._lines
+        self.tally.others = self.cutter.line_count - self._lines
 
     def ask_again(self) -> None:
         """Ask the folds for their handlers anew, as what one of them asks for has changed."""

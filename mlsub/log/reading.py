@@ -139,13 +139,11 @@ class RcpReadingFold:
 
         Args:
             records: the records.
-            named: the events among them whose key is one of :data:`mlsub.log.event.MENTIONED_BY_KEY`, with their lines.
+            named: the events among them whose key is one of :data:`MENTIONED_BY_KEY`, with their lines.
         """
         keys = [event.key for event in named]
-        searched = _names_to_search(
-            self._dialect, self._may_count_samples(records.joined, named), bool(records.defects)
-        )
-        if not mentions_only(records.joined, keys, searched):
+        names = _names_to_search(self._dialect, self._may_count_samples(records.joined, named), bool(records.defects))
+        if not mentions_only(records.joined, keys, names):
             self._search(records)
             return
         self._error_seen = self._error_seen or "eval_error" in keys

@@ -255,7 +255,7 @@ class RunFold:
             scale=(self.scale[SCALE[0]], self.scale[SCALE[1]]),
             edges=self._edges,
             system=self.system.finish(),
-            other_lines=tally.other_lines,
+            other_lines=tally.others,
         )
 
     def _run_edge(self, event: Event) -> None:

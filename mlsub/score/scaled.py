@@ -105,19 +105,13 @@ def read_scaling(folder: Path, path: str) -> ScalingFile:
         return ScalingFile(findings=(_unusable(name, f"more than {MAX_BYTES >> 10} KiB"),))
     try:
         # As text: of bytes json would guess the encoding, and read what the official summarizer cannot.
-        factor = _factor(loads(content.decode()))
+        stated: Any = loads(content.decode())
     except (ValueError, RecursionError):
         return ScalingFile(findings=(_unusable(name, "not JSON"),))
-    if factor is None:
-        return ScalingFile(findings=(_unusable(name, show(content.decode("utf-8", "replace"))),))
-    return ScalingFile(factor)
-
-
-def _factor(content: Any) -> float | None:
-    value = content.get("scaling_factor") if isinstance(content, dict) else None
-    if not isinstance(value, (int, float)) or isinstance(value, bool):
-        return None
-    return float(value) if 0 < value <= MAX_FACTOR else None
+    factor = stated.get("scaling_factor") if isinstance(stated, dict) else None
+    if isinstance(factor, (int, float)) and not isinstance(factor, bool) and 0 < factor <= MAX_FACTOR:
+        return ScalingFile(float(factor))
+    return ScalingFile(findings=(_unusable(name, show(content.decode("utf-8", "replace"))),))
 
 
 def _unusable(name: str, why: str) -> Finding:
@@ -138,8 +132,8 @@ def score_of(
     scaling = 1.0 if file.factor is None else file.factor
     return ScoreResult(
         unscaled=unscaled,
-        published=_times(unscaled, scaling),
-        expected=_times(unscaled, expected_scaling),
+        published=_scale(unscaled, scaling),
+        expected=_scale(unscaled, expected_scaling),
         scaling=scaling,
         expected_scaling=expected_scaling,
         scaling_file=file.factor is not None,
@@ -147,7 +141,7 @@ def score_of(
     )
 
 
-def _times(minutes: float | None, factor: float) -> float | None:
+def _scale(minutes: float | None, factor: float) -> float | None:
     return None if minutes is None or not math.isfinite(minutes * factor) else minutes * factor
 
 

@@ -11,7 +11,7 @@ from mlsub.convergence.curves import reference_of, reference_table
 from mlsub.convergence.entry import Convergence, Options
 from mlsub.convergence.reference import (
     CUTOFFS,
-    PointsCutoff,
+    Cutoff,
     cutoff_day,
     history_of,
     merged_between,
@@ -37,7 +37,7 @@ with_history = pytest.mark.skipif(not upstream.BUNDLE.is_file(), reason=upstream
 each_round = pytest.mark.parametrize("round_", ROUNDS, ids=lambda round_: f"{round_.usage}-{round_.name}")
 
 
-def sizes(round_name: str, name: str, cutoff: PointsCutoff) -> list[float]:
+def sizes(round_name: str, name: str, cutoff: Cutoff) -> list[float]:
     table = reference_table(get_round("training", round_name), name, cutoff)
     assert table.reference_points == cutoff
     return [row.batch_size for row in table.rows]

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from mlsub.convergence.algorithm import Algorithm, algorithm_of
 from mlsub.convergence.curves import (
-    BenchmarkReference,
+    RcpReference,
     find_pruned,
     interpolate,
     limit_lines,
@@ -143,7 +143,7 @@ def test_a_benchmark_that_is_not_a_name_is_none(name: Any, tmp_path: Path) -> No
     assert benchmark_in(file) is None
 
 
-def reference(name: str = "bert", round_name: str = "4.0") -> BenchmarkReference:
+def reference(name: str = "bert", round_name: str = "4.0") -> RcpReference:
     return reference_of(get_round("training", round_name), name)
 
 

@@ -142,10 +142,10 @@ def test_lines_without_a_record_are_counted_however_the_bytes_come(data: bytes, 
     with patch.object(reader, "CHUNK", chunk):
         for piece in cut(data, sizes):
             made.feed(piece)
-    assert made.tally.other_lines is None, "more may follow"
+    assert made.tally.others is None, "more may follow"
     made.close()
     lines = data.split(b"\n")
-    assert made.tally.other_lines == sum(TOKEN not in line for line in (lines if lines[-1] else lines[:-1]))
+    assert made.tally.others == sum(TOKEN not in line for line in (lines if lines[-1] else lines[:-1]))
 
 
 @given(times=st.lists(st.integers(-3, 3), min_size=1, max_size=9))

@@ -16,7 +16,7 @@ from mlsub.commands.settings import setting
 from mlsub.present.terminal import progress_bar
 
 if TYPE_CHECKING:
-    from mlsub.convergence.reference import PointsCutoff
+    from mlsub.convergence.reference import Cutoff
     from mlsub.workspace.places import Request
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -43,7 +43,7 @@ def command() -> None:
 )
 @_common
 @output_options("rcp show")
-def show(benchmark: str, round_: str | None, usage: str | None, points: PointsCutoff, target: Target) -> None:
+def show(benchmark: str, round_: str | None, usage: str | None, points: Cutoff, target: Target) -> None:
     """Show the reference points of BENCHMARK: by batch size the mean of the reference and the least that is accepted.
 
     Exit status: 0, or 2 where there are none.
@@ -68,7 +68,7 @@ def show(benchmark: str, round_: str | None, usage: str | None, points: PointsCu
 )
 @output_options("rcp plan")
 def plan(
-    benchmark: str, round_: str | None, usage: str | None, points: PointsCutoff, batch_size: float, target: Target
+    benchmark: str, round_: str | None, usage: str | None, points: Cutoff, batch_size: float, target: Target
 ) -> None:
     """Say what runs of BENCHMARK at a batch size need, before any of them has run.
 

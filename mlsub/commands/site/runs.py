@@ -26,7 +26,7 @@ from mlsub.commands.site.page import (
 )
 from mlsub.commands.site.render import safe_json
 from mlsub.commands.site.results import Results, SiteResult, slug
-from mlsub.convergence.curves import BenchmarkReference, Line, limit_lines, mean_line, reference_of, spans_a_decade
+from mlsub.convergence.curves import Line, RcpReference, limit_lines, mean_line, reference_of, spans_a_decade
 from mlsub.convergence.margin import why_untested
 from mlsub.convergence.reference import Point, parse_cutoff
 from mlsub.io.errors import MlsubError
@@ -140,7 +140,7 @@ def convergence_section(result: SiteResult, own: str | None = None) -> Section:
     return Section(key="rcp", title=title, words=words, charts=charts, tables=(_table(reference, rcp),))
 
 
-def _reference(result: SiteResult, own: str | None) -> BenchmarkReference:
+def _reference(result: SiteResult, own: str | None) -> RcpReference:
     return reference_of(result.rules, result.tested_as, own, parse_cutoff(result.rcp.reference_points))
 
 
@@ -166,12 +166,12 @@ def reference_scripts(results: Results, own: str | None = None) -> dict[str, byt
     return found
 
 
-def _script_path(reference: BenchmarkReference) -> str:
+def _script_path(reference: RcpReference) -> str:
     round_ = reference.round
     return f"data/{slug('reference', round_.usage, round_.name, reference.benchmark, reference.cutoff)}.js"
 
 
-def _reference_series(reference: BenchmarkReference) -> tuple[Series, ...]:
+def _reference_series(reference: RcpReference) -> tuple[Series, ...]:
     """Return the points, the official curve, the lower hull where it is another, and the limit."""
     kept, pruned = reference.kept, [point for point in reference.points if point not in reference.kept]
     hull = mean_line(reference.hull) if reference.hull != kept else ()
@@ -219,7 +219,7 @@ def _words(rcp: RcpResult) -> tuple[str, ...]:
     return tuple(words)
 
 
-def _chart(reference: BenchmarkReference, rcp: RcpResult, size: float) -> Chart:
+def _chart(reference: RcpReference, rcp: RcpResult, size: float) -> Chart:
     sizes, colour = [size, *(point.batch_size for point in reference.kept)], _COLOURS.get(rcp.verdict, 0)
     # Below all points counts what the smallest accepts.
     first = reference.with_allowance(reference.kept[0])
@@ -247,7 +247,7 @@ def _chart(reference: BenchmarkReference, rcp: RcpResult, size: float) -> Chart:
     )
 
 
-def _table(reference: BenchmarkReference, rcp: RcpResult) -> Table:
+def _table(reference: RcpReference, rcp: RcpResult) -> Table:
     """Return the reference points next to the result, the result, and its runs, the fastest first."""
     rows: list[tuple[str | float | None, ...]] = [
         ("reference", point.batch_size, point.runs, point.mean, point.stdev, reference.with_allowance(point).minimum)

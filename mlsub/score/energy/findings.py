@@ -38,7 +38,7 @@ def numbers_of(names: Iterable[str], kind: str) -> list[int | None]:
     return found
 
 
-def misnumbered(run: RunPower, kind: str) -> bool:
+def is_misnumbered(run: RunPower, kind: str) -> bool:
     """Whether the official checker faults how the files of a kind are numbered.
 
     It asks for numbers below the number of files, and does not see that one comes twice.
@@ -47,25 +47,25 @@ def misnumbered(run: RunPower, kind: str) -> bool:
     return any(number is None or not 0 <= number < len(numbers) for number in numbers)
 
 
-def faults(runs: Sequence[RunPower]) -> frozenset[str]:
+def find_faulted(runs: Sequence[RunPower]) -> frozenset[str]:
     """The results that the official power checker of v5.0 and later counts as noncompliant, by name without ending."""
-    found = {run.result for run in runs if not run.there or any(misnumbered(run, kind) for kind, _ in _KINDS)}
-    return frozenset(found.union(*(blamed(runs, kind).values() for kind, _ in _KINDS)))
+    found = {run.result for run in runs if not run.there or any(is_misnumbered(run, kind) for kind, _ in _KINDS)}
+    return frozenset(found.union(*(find_blamed(runs, kind).values() for kind, _ in _KINDS)))
 
 
-def crashes(runs: Sequence[RunPower], folder: Path, path: str) -> Iterator[Finding]:
+def find_crashes(runs: Sequence[RunPower], folder: Path, path: str) -> Iterator[Finding]:
     """What the official power checker of v5.0 and later ends in a traceback on, whatever run it is of."""
     if not any(run.there for run in runs):
         yield _crash(path, "It has no folder for any run", "power/result_<n>/ for each run")
     for run in runs:
         names = [name for kind, _ in _KINDS for name in run.names if numbers_of((name,), kind) == [None]]
         if not run.there:
-            yield from _no_folder(run, folder / run.result)
+            yield from _crash_without_folder(run, folder / run.result)
         elif names:
             yield _crash(run.path, f"{several(names, 5)}: no number in the name", "node_<j>.txt and sw_<k>.txt")
 
 
-def _no_folder(run: RunPower, place: Path) -> Iterator[Finding]:
+def _crash_without_folder(run: RunPower, place: Path) -> Iterator[Finding]:
     """The traceback on what is not a folder; the official checker takes for missing what it cannot look at."""
     try:
         found = status_of(place)
@@ -86,7 +86,7 @@ def _crash(path: str, actual: str, expected: str) -> Finding:
     return finding("official.crash", path, message, expected=expected, actual=actual)
 
 
-def blamed(runs: Sequence[RunPower], kind: str) -> dict[str, str]:
+def find_blamed(runs: Sequence[RunPower], kind: str) -> dict[str, str]:
     """For each result that has another number of files of a kind than most: the result that is counted for it.
 
     The official checker counts the files of the runs that have a folder in a list of their own, and then looks their
@@ -114,10 +114,10 @@ def judge_structure(runs: Sequence[RunPower], *, checked: bool) -> Iterator[Find
         runs: those of the entry.
         checked: whether the official checker of the round looks; else what it would fault is for the auditor to say.
     """
-    for found in (*_each(runs), *_unequal(runs)):
+    for found in (*_judge_each(runs), *_judge_counts(runs)):
         yield found if checked else as_audit(found)
     for run in runs:
-        yield from _unseen(run)
+        yield from _find_unnoticed(run)
 
 
 def as_audit(found: Finding) -> Finding:
@@ -126,7 +126,7 @@ def as_audit(found: Finding) -> Finding:
     return msgspec.structs.replace(found, kind=Kind.REVIEW, severity=severity, blocks=Blocks.NONE)
 
 
-def _each(runs: Iterable[RunPower]) -> Iterator[Finding]:
+def _judge_each(runs: Iterable[RunPower]) -> Iterator[Finding]:
     for run in runs:
         if not run.there:
             yield finding(
@@ -138,7 +138,7 @@ def _each(runs: Iterable[RunPower]) -> Iterator[Finding]:
             yield from (unreadable(run.path, reason) for _, reason in run.unreadable)
             continue
         for kind, word in _KINDS:
-            if misnumbered(run, kind):
+            if is_misnumbered(run, kind):
                 yield _misnumbered(run, kind, word, [name for name in run.names if name.startswith(kind)])
 
 
@@ -152,10 +152,10 @@ def _misnumbered(run: RunPower, kind: str, word: str, named: Sequence[str], more
     )
 
 
-def _unequal(runs: Sequence[RunPower]) -> Iterator[Finding]:
+def _judge_counts(runs: Sequence[RunPower]) -> Iterator[Finding]:
     for kind, word in _KINDS:
         usual = usual_count(runs, kind)
-        counted_for = blamed(runs, kind)
+        counted_for = find_blamed(runs, kind)
         for run in runs:
             if run.result in counted_for:
                 named = counted_for[run.result]
@@ -169,12 +169,12 @@ def _unequal(runs: Sequence[RunPower]) -> Iterator[Finding]:
                 )
 
 
-def _unseen(run: RunPower) -> Iterator[Finding]:
+def _find_unnoticed(run: RunPower) -> Iterator[Finding]:
     """What the official checker passes over: numbers that other files hide, numbers twice, files of another kind."""
     for kind, word in _KINDS:
         named = [name for name in run.names if is_measurement(name, kind)]
         numbers = sorted(number for number in numbers_of(named, kind) if number is not None)
-        if not misnumbered(run, kind) and numbers != list(range(len(named))):
+        if not is_misnumbered(run, kind) and numbers != list(range(len(named))):
             yield as_audit(_misnumbered(run, kind, word, named, ", and the official checker does not see it"))
     others = [name for name in run.names if not any(is_measurement(name, kind) for kind, _ in _KINDS)]
     if others:
@@ -209,32 +209,32 @@ def audit_run(run: RunPower, log: LogReport, described_nodes: int | None) -> Ite
         log: the run's result log.
         described_nodes: number of nodes in the system description, None where it says none.
     """
-    yield from _unreadable(run)
+    for name, reason in run.unreadable[:1]:
+        more = f", and {len(run.unreadable) - 1} more files" if len(run.unreadable) > 1 else ""
+        yield unreadable(f"{run.path}/{name}" if name else run.path, f"{reason}{more}")
     if not run.there:
         return
-    yield from _bad_lines(run)
-    yield from _negative(run)
-    yield from _efficiency(run)
+    yield from _audit_lines(run)
+    yield from _audit_watts(run)
+    yield from _audit_efficiency(run)
     if not run.nodes:
         return
     odd = [(node.name, 0.0, node.odd) for node in run.nodes if node.odd]
-    yield from _worst(run, "power.interval", odd)
-    yield from _uncounted(run)
-    yield from _times(run, log.run.timeline.run_start, log.run.timeline.run_stop)
-    yield from _described(run, described_nodes)
+    yield from _report_worst(run, "power.interval", odd)
+    yield from _audit_uncounted(run)
+    yield from _audit_times(run, log.run.timeline.run_start, log.run.timeline.run_stop)
+    if described_nodes is not None and len(run.nodes) != described_nodes:
+        expected = f"{described_nodes} (number_of_nodes)"
+        yield finding("power.node-count", run.path, expected=expected, actual=str(len(run.nodes)))
+    if max(described_nodes or 1, len(run.nodes)) > 1 and not any(name.startswith("sw_") for name in run.names):
+        yield finding("power.no-switch", run.path, actual="none")
 
 
 def _files(run: RunPower) -> list[Node | Switch]:
     return [*run.nodes, *run.switches]
 
 
-def _unreadable(run: RunPower) -> Iterator[Finding]:
-    for name, reason in run.unreadable[:1]:
-        more = f", and {len(run.unreadable) - 1} more files" if len(run.unreadable) > 1 else ""
-        yield unreadable(f"{run.path}/{name}" if name else run.path, f"{reason}{more}")
-
-
-def _bad_lines(run: RunPower) -> Iterator[Finding]:
+def _audit_lines(run: RunPower) -> Iterator[Finding]:
     found = [(file.name, file.bad) for file in _files(run) if file.bad.count]
     for name, bad in found[:1]:
         lines = f", and {bad.count - 1} more lines" if bad.count > 1 else ""
@@ -242,7 +242,7 @@ def _bad_lines(run: RunPower) -> Iterator[Finding]:
         yield finding("power.bad-line", f"{run.path}/{name}", line=bad.line, actual=f"{bad.what}{lines}{files}")
 
 
-def _negative(run: RunPower) -> Iterator[Finding]:
+def _audit_watts(run: RunPower) -> Iterator[Finding]:
     least = [(node.name, node.least_watts) for node in run.nodes] + [(each.name, each.watts) for each in run.switches]
     found = [(name, watts) for name, watts in least if watts is not None and watts < 0]
     if found:
@@ -254,7 +254,7 @@ def _negative(run: RunPower) -> Iterator[Finding]:
         )
 
 
-def _efficiency(run: RunPower) -> Iterator[Finding]:
+def _audit_efficiency(run: RunPower) -> Iterator[Finding]:
     found = [(file.name, file.efficiency) for file in _files(run)]
     odd = [(name, efficiency) for name, efficiency in found if efficiency is not None and not 0 < efficiency <= 1]
     for name, efficiency in odd[:1]:
@@ -265,7 +265,7 @@ def _efficiency(run: RunPower) -> Iterator[Finding]:
         )
 
 
-def _worst(
+def _report_worst(
     run: RunPower,
     rule: str,
     faults: Sequence[tuple[str, float, str]],
@@ -291,21 +291,14 @@ def _worst(
         yield finding(rule, f"{run.path}/{name}", message, expected=expected, actual=actual)
 
 
-def _uncounted(run: RunPower) -> Iterator[Finding]:
+def _audit_uncounted(run: RunPower) -> Iterator[Finding]:
     """Files that the official score counts as 0 watts; where all nodes are, there is no energy, which is reported."""
     empty = [(node.name, 0.0, "") for node in run.nodes if node.watts is not None and not node.counted]
     if len(empty) < len(run.nodes):
-        yield from _worst(run, "power.uncounted", empty)
+        yield from _report_worst(run, "power.uncounted", empty)
     silent = [(switch.name, 0.0, "") for switch in run.switches if not switch.there]
     message = "There is no interconnect_power_est, so the switch counts as 0 watts"
-    yield from _worst(run, "power.uncounted", silent, message, switches=True)
-
-
-def _described(run: RunPower, nodes: int | None) -> Iterator[Finding]:
-    if nodes is not None and len(run.nodes) != nodes:
-        yield finding("power.node-count", run.path, expected=f"{nodes} (number_of_nodes)", actual=str(len(run.nodes)))
-    if max(nodes or 1, len(run.nodes)) > 1 and not any(name.startswith("sw_") for name in run.names):
-        yield finding("power.no-switch", run.path, actual="none")
+    yield from _report_worst(run, "power.uncounted", silent, message, switches=True)
 
 
 def audit_copies(runs: Sequence[RunPower]) -> Iterator[Finding]:
@@ -319,7 +312,7 @@ def audit_copies(runs: Sequence[RunPower]) -> Iterator[Finding]:
             yield finding("power.same-readings", run.path, actual=first.path)
 
 
-def _times(run: RunPower, start: float | None, stop: float | None) -> Iterator[Finding]:
+def _audit_times(run: RunPower, start: float | None, stop: float | None) -> Iterator[Finding]:
     """Findings on when the nodes of a run were read.
 
     Args:
@@ -330,37 +323,37 @@ def _times(run: RunPower, start: float | None, stop: float | None) -> Iterator[F
     paced = [node for node in run.nodes if node.readings]
     intervals = [(node, ms) for node in paced if (ms := _interval_ms(node)) > INTERVAL_MS * SLACK]
     slow = [(node.name, ms, f"every {ms / 1000:.2f} s ({node.readings} readings)") for node, ms in intervals]
-    yield from _worst(run, "power.sampling", slow)
+    yield from _report_worst(run, "power.sampling", slow)
     few = [(node.name, -node.readings, str(node.readings)) for node in paced if node.readings < LEAST]
-    yield from _worst(run, "power.few-readings", few, expected=f"at least {LEAST} readings")
+    yield from _report_worst(run, "power.few-readings", few, expected=f"at least {LEAST} readings")
     worst = [(node.name, _worst_gap_ms(node, start, stop)) for node in paced]
     gaps = [(name, ms, f"{ms / 1000:.1f} s") for name, ms in worst if ms > GAP_MS]
-    yield from _worst(
+    yield from _report_worst(
         run, "power.gap", gaps, expected=f"one reading per second; gaps above {GAP_MS / 1000:g} s are told"
     )
     if start is None or stop is None:
         return
     offs = [apart_ms(node.first_ms, node.last_ms, start, stop) for node in paced]
-    apart = [(node.name, abs(off), _side(off)) for node, off in zip(paced, offs, strict=True) if off]
-    yield from _worst(run, "power.clock", apart, expected="readings between run_start and run_stop")
+    apart = [(node.name, abs(off), _describe_offset(off)) for node, off in zip(paced, offs, strict=True) if off]
+    yield from _report_worst(run, "power.clock", apart, expected="readings between run_start and run_stop")
     # Where nodes are read slowly, their readings may begin and end by more than that beside the run.
     part = [
         (node.name, missing, f"{missing / 1000:.1f} s of {(stop - start) / 1000:.1f} s without any")
         for node, off in zip(paced, offs, strict=True)
         if not off and (missing := uncovered_ms(node, start, stop)) > max(EDGE_MS, 2 * _interval_ms(node))
     ]
-    yield from _worst(run, "power.coverage", part)
-    yield from _estimates(run, start, stop)
+    yield from _report_worst(run, "power.coverage", part)
+    yield from _audit_estimates(run, start, stop)
 
 
-def _estimates(run: RunPower, start: float, stop: float) -> Iterator[Finding]:
+def _audit_estimates(run: RunPower, start: float, stop: float) -> Iterator[Finding]:
     offs = [
         (one.name, apart_ms(one.time_ms, one.time_ms, start, stop)) for one in run.switches if one.time_ms is not None
     ]
-    apart = [(name, abs(off), _side(off)) for name, off in offs if abs(off) > ESTIMATE_MS]
+    apart = [(name, abs(off), _describe_offset(off)) for name, off in offs if abs(off) > ESTIMATE_MS]
     message = "The power of a switch was estimated at a different time than the run"
     # The estimate is the most that the switch is specified for, at whatever time.
-    for found in _worst(run, "power.clock", apart, message, switches=True):
+    for found in _report_worst(run, "power.clock", apart, message, switches=True):
         yield msgspec.structs.replace(found, severity=Severity.NOTE)
 
 
@@ -387,13 +380,12 @@ def apart_ms(first: float, last: float, start: float, stop: float) -> float:
     return min(0.0, last - start)
 
 
-def _side(off: float) -> str:
-    return f"{_long(abs(off))} {'after' if off > 0 else 'before'} it"
-
-
-def _long(milliseconds: float) -> str:
-    seconds = milliseconds / 1000
+def _describe_offset(off: float) -> str:
+    """How far (ms) a time lies from a run, in words."""
+    seconds = abs(off) / 1000
+    length = f"{seconds:.1f} s"
     for size, word in ((86_400 * 365.25, "years"), (86_400, "days"), (3600, "hours"), (60, "minutes")):
         if seconds >= 2 * size:
-            return f"{seconds / size:.1f} {word}"
-    return f"{seconds:.1f} s"
+            length = f"{seconds / size:.1f} {word}"
+            break
+    return f"{length} {'after' if off > 0 else 'before'} it"

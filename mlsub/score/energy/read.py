@@ -9,10 +9,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal
 
-from mlsub.io.errors import MlsubError
+from mlsub.io.errors import MlsubError, reason_of
 from mlsub.io.look import status_of
 from mlsub.io.show import readable, show
-from mlsub.log.event import Event, RawRecord, decode
+from mlsub.log.event import Defect, Event, decode
 from mlsub.log.reader import open_log, read_records
 from mlsub.score.energy.score import BadLines, Node, Record, RunPower, Switch, measure
 
@@ -44,7 +44,7 @@ def read_run(folder: Path, path: str, result: str) -> RunPower:
     except (FileNotFoundError, NotADirectoryError):
         return RunPower(result, path, there=False)
     except (MlsubError, OSError) as error:
-        return RunPower(result, path, there=False, unreadable=(("", _reason(error)),))
+        return RunPower(result, path, there=False, unreadable=(("", reason_of(error)[:200]),))
     nodes, switches, unreadable = [], [], []
     left = MAX_RUN_BYTES
     for name in names:
@@ -52,13 +52,13 @@ def read_run(folder: Path, path: str, result: str) -> RunPower:
         if kind is None:
             continue
         try:
-            left -= _size(place / name, left)
+            left -= _size_within(place / name, left)
             if kind == _NODE:
                 nodes.append(read_node(place / name))
             else:
                 switches.append(read_switch(place / name))
         except (MlsubError, OSError) as error:
-            unreadable.append((name, _reason(error)))
+            unreadable.append((name, reason_of(error)[:200]))
     return RunPower(result, path, True, names, tuple(nodes), tuple(switches), tuple(unreadable))
 
 
@@ -81,11 +81,7 @@ def is_measurement(name: str, kind: str) -> bool:
     return name.startswith(f"{kind}_") and name.endswith(".txt")
 
 
-def _reason(error: Exception) -> str:
-    return ((error.strerror if isinstance(error, OSError) else None) or str(error))[:200]
-
-
-def _size(file: Path, left: int) -> int:
+def _size_within(file: Path, left: int) -> int:
     """The size in bytes of a file that may be read; that there is none is for the reader to say.
 
     Raises:
@@ -104,25 +100,18 @@ def _size(file: Path, left: int) -> int:
 
 def _events(file: Path, bad: BadLines) -> Iterator[Event]:
     with open_log(file) as stream:
-        for raw in read_records(stream):
-            event = _event(raw)
-            if isinstance(event, Event):
+        for line, text, hidden, too_long in read_records(stream):
+            event = None if hidden or too_long else decode(line, text)
+            if isinstance(event, Event) and math.isfinite(event.time_ms):
                 yield event
+                continue
+            if hidden:
+                why = "another one follows on the same line"
+            elif too_long:
+                why = "it is too long"
             else:
-                bad.add(raw[0], f"no record that can be decoded: {event}")
-
-
-def _event(raw: RawRecord) -> Event | str:
-    """The event of a record, or why the official parser passes it over."""
-    line, text, hidden, too_long = raw
-    if hidden:
-        return "another one follows on the same line"
-    if too_long:
-        return "it is too long"
-    event = decode(line, text)
-    if not isinstance(event, Event):
-        return readable(event.reason)[:80]
-    return event if math.isfinite(event.time_ms) else "its time is not finite"
+                why = readable(event.reason)[:80] if isinstance(event, Defect) else "its time is not finite"
+            bad.add(line, f"no record that can be decoded: {why}")
 
 
 def read_node(file: Path) -> Node:
@@ -139,7 +128,7 @@ def read_node(file: Path) -> Node:
             continue
         if len(records) >= MAX_RECORDS:
             raise MlsubError(f"more than {MAX_RECORDS} records, the most that are kept of a power file")
-        value = _number(event, bad) if kind in ("reading", "efficiency") else 0.0
+        value = _finite_value(event, bad) if kind in ("reading", "efficiency") else 0.0
         records.append(Record(event.time_ms, kind, value, event.line))
     return measure(file.name, records, bad)
 
@@ -160,9 +149,9 @@ def read_switch(file: Path) -> Switch:
         if estimate is not None:
             continue
         if event.key == "conversion_eff":
-            efficiency = _number(event, bad)
+            efficiency = _finite_value(event, bad)
         elif event.key == "interconnect_power_est":
-            estimate, watts = event, _number(event, bad)
+            estimate, watts = event, _finite_value(event, bad)
     return Switch(
         name=file.name,
         there=estimate is not None,
@@ -173,7 +162,7 @@ def read_switch(file: Path) -> Switch:
     )
 
 
-def _number(event: Event, bad: BadLines) -> float | None:
+def _finite_value(event: Event, bad: BadLines) -> float | None:
     """The value as a number; None where it is not one. ``true`` is 1 to the official code, and a complaint here."""
     number: float | None = None
     if isinstance(event.value, (int, float)):

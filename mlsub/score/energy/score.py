@@ -122,13 +122,13 @@ def measure(name: str, records: Sequence[Record], bad: BadLines | None = None) -
         lack = f"{name}: {error}"
     watts = array("d", (r.value for r in ordered if r.kind == "reading" and r.value is not None))
     times = [record.time_ms for record in ordered if record.kind == "reading"]
-    median_ms, usual_ms, gaps = _intervals(times)
+    median_ms, usual_ms, gaps = _measure_intervals(times)
     return Node(
         name=name,
         watts=mean,
         counted=counted,
         lack=lack,
-        odd=_odd(ordered),
+        odd=_describe_ends(ordered),
         readings=len(times),
         first_ms=times[0] if times else 0.0,
         last_ms=times[-1] if times else 0.0,
@@ -187,7 +187,7 @@ def _efficiency(ordered: Sequence[Record]) -> float | None:
     return next((record.value for record in reversed(ordered) if record.kind == "efficiency"), 1.0)
 
 
-def _odd(ordered: Sequence[Record]) -> str:
+def _describe_ends(ordered: Sequence[Record]) -> str:
     ends = [(record.kind, record.time_ms) for record in ordered if record.kind in ("start", "stop")]
     kinds = [kind for kind, _ in ends]
     starts, stops = kinds.count("start"), kinds.count("stop")
@@ -200,7 +200,7 @@ def _odd(ordered: Sequence[Record]) -> str:
     return f"{starts} times power_measurement_start, {stops} times power_measurement_stop"
 
 
-def _intervals(times: Sequence[float]) -> tuple[float, float, tuple[tuple[float, float], ...]]:
+def _measure_intervals(times: Sequence[float]) -> tuple[float, float, tuple[tuple[float, float], ...]]:
     """Of the intervals between times in ms the median, the mean of those that are no gaps, and the longest gaps."""
     if len(times) < 2:
         return 0.0, 0.0, ()
@@ -243,26 +243,23 @@ def run_joules(run: RunPower, duration_ms: float) -> float:
         raise MlsubError(f"{run.unreadable[0][0] or 'the folder'} cannot be read")
     if not run.nodes:
         raise MlsubError("there is no node_*.txt")
-    files: list[Node | Switch] = [*run.nodes, *run.switches]
-    watts = [_watts_of(file) for file in files]
+    watts = []
+    for node in run.nodes:
+        if node.watts is None:
+            raise MlsubError(node.lack)
+        watts.append(node.watts)
+    for switch in run.switches:
+        if switch.watts is None:
+            raise MlsubError(f"{switch.name}: the interconnect_power_est is not a number")
+        if switch.efficiency is None:
+            raise MlsubError(f"{switch.name}: the conversion_eff is not a number")
+        watts.append(switch.efficiency * switch.watts)
     if not any(node.watts is not None and node.counted for node in run.nodes):
         raise MlsubError("there is no power_reading between start and stop of a measurement")
     joules = sum(each * duration_ms for each in watts) / 1000
     if not math.isfinite(joules):
         raise MlsubError("the numbers are too large")
     return joules
-
-
-def _watts_of(file: Node | Switch) -> float:
-    if isinstance(file, Node):
-        if file.watts is None:
-            raise MlsubError(file.lack)
-        return file.watts
-    if file.watts is None:
-        raise MlsubError(f"{file.name}: the interconnect_power_est is not a number")
-    if file.efficiency is None:
-        raise MlsubError(f"{file.name}: the conversion_eff is not a number")
-    return file.efficiency * file.watts
 
 
 def energy_result(power: Power, minutes: Sequence[float | None], forgiven: int, scaling: float) -> EnergyResult:

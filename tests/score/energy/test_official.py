@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from mlperf_logging.package_checker.power_checker import PowerChecker
 from mlperf_logging.result_summarizer import result_summarizer as summarizer
 
-from mlsub.score.energy.findings import faults, judge_structure
+from mlsub.score.energy.findings import find_faulted, judge_structure
 from mlsub.score.energy.read import read_run
 from mlsub.score.energy.score import Power, energy_result
 from tools.oracle.shared import ABSENT, CORPUS, present
@@ -180,7 +180,7 @@ def test_names_are_judged_as_the_official_checker_judges_them(
     make_entry(folder / "s" / "resnet", [None if names is None else dict.fromkeys(names, "") for names in runs])
     results = sorted((folder / "s" / "resnet").glob("result_*.txt"))
     read = [read_run(folder / "s" / "resnet" / "power", "power", result.stem) for result in results]
-    ours, theirs = faults(read), official_faults(folder / "s" / "resnet", results)
+    ours, theirs = find_faulted(read), official_faults(folder / "s" / "resnet", results)
     if theirs is not None:
         assert ours == theirs
     else:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mlsub.findings import Finding, Kind
-from mlsub.score.energy.findings import faults, judge_structure
+from mlsub.score.energy.findings import find_faulted, judge_structure
 from mlsub.score.energy.score import RunPower
 from tools.support.power_folders import SECONDS, judged, make_entry, node_log, rules, switch_log
 
@@ -31,7 +31,7 @@ TWO = "node_0.txt node_1.txt sw_0.txt"
 
 def test_equal_runs_have_no_fault() -> None:
     assert told(TWO, TWO, TWO) == []
-    assert faults(runs_of(TWO, TWO, TWO)) == frozenset()
+    assert find_faulted(runs_of(TWO, TWO, TWO)) == frozenset()
 
 
 FAULTS: dict[str, tuple[tuple[str | None, ...], list[tuple[str, str, str | None]], set[int]]] = {
@@ -60,7 +60,7 @@ FAULTS: dict[str, tuple[tuple[str | None, ...], list[tuple[str, str, str | None]
 def test_a_fault_is_told_and_counts(name: str) -> None:
     names, findings, faulted = FAULTS[name]
     assert told(*names) == findings
-    assert faults(runs_of(*names)) == {f"result_{n}" for n in faulted}
+    assert find_faulted(runs_of(*names)) == {f"result_{n}" for n in faulted}
 
 
 def found(*names: str | None, checked: bool) -> list[Finding]:
@@ -83,7 +83,7 @@ def test_unchecked_faults_are_for_the_auditor() -> None:
     ],
 )
 def test_numbers_that_the_official_checker_does_not_see_are_for_the_auditor(names: str, actual: str) -> None:
-    assert faults(runs_of(names, names)) == frozenset()
+    assert find_faulted(runs_of(names, names)) == frozenset()
     hidden = [f for f in found(names, names, checked=True) if f.rule == "power.names"]
     assert [(f.path[-1], f.actual, f.kind, f.rejects) for f in hidden] == [
         ("0", actual, Kind.REVIEW, False),
