@@ -23,17 +23,12 @@ class Algorithm(msgspec.Struct, frozen=True):
     stdev: Literal["trimmed", "full"]
     pruning: Literal["none", "minimum", "mean"]
     normalise: bool
-    name: Literal["folder", "logs"]
+    named_by: Literal["folder", "logs"]
     earlier: tuple[tuple[str, float], ...] = ()
     evaluations: Literal["accuracy", "error_first", "either"] = "either"
     stop: Literal["text", "key"] = "key"
     samples: tuple[str, ...] = ()
     step: str = "samples_count"
-
-    @property
-    def dialect(self) -> RcpDialect:
-        """How the checker of the round reads a log."""
-        return RcpDialect(self.evaluations, self.stop, self.name == "logs", frozenset(self.samples), self.step)
 
 
 @lru_cache(maxsize=32)
@@ -45,7 +40,8 @@ def algorithm_of(usage: str, round_name: str, overlay: str | None = None) -> Alg
 @lru_cache(maxsize=32)
 def dialect_of(usage: str, round_name: str, overlay: str | None = None) -> RcpDialect:
     """How the checker of a round reads a log; as that of the newest round does where the round had no such test."""
-    return (algorithm_of(usage, round_name, overlay) or newest_algorithm()).dialect
+    found = algorithm_of(usage, round_name, overlay) or newest_algorithm()
+    return RcpDialect(found.evaluations, found.stop, found.named_by == "logs", frozenset(found.samples), found.step)
 
 
 def newest_algorithm() -> Algorithm:

@@ -80,7 +80,7 @@ def convergence_of(
         return Convergence(RcpResult(verdict="not-required", how="no-runs"))
     logged = [name for log in entry.logs for name in log.run.reading.names if isinstance(name, str)]
     # To v2.1 the folder's name counts, from v3.0 what the logs say.
-    name = needs.name if algorithm.name == "folder" or not logged else readable(logged[0])
+    name = needs.name if algorithm.named_by == "folder" or not logged else readable(logged[0])
     try:
         reference = reference_of(round_, name, options.reference, options.points)
     except MlsubError as error:
@@ -233,7 +233,7 @@ def _compare_cutoffs(entry: Entry, reference: RcpReference, judged: _Judged) -> 
 
 def _compare_sizes(entry: Entry, reference: RcpReference, judged: _Judged) -> Iterator[Finding]:
     """To v2.1 the batch size of the log that is read last counts: the answer with each of several."""
-    if reference.algorithm.name != "folder":
+    if reference.algorithm.named_by != "folder":
         return
     sizes: dict[str, Any] = {}
     users: dict[str, list[str]] = {}

@@ -14,10 +14,10 @@ import msgspec
 
 from mlsub.convergence.reference import EPOCHS, MAX_BYTES, SAMPLES, points_name
 from mlsub.convergence.statistics import cut_of
-from mlsub.convergence.verdict import LARGEST_COUNT
 from mlsub.io.data import loads
 from mlsub.io.look import open_regular
 from mlsub.io.show import show
+from mlsub.log.reading import LARGEST_COUNT
 from mlsub.rounds import get_round, known_rounds, usages
 from mlsub.rules.load import benchmark
 

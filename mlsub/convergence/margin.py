@@ -11,10 +11,10 @@ from mlsub.convergence.chance import LEAST_RUNS, USUAL, Bootstrap, Chance, chanc
 from mlsub.convergence.curves import reference_of
 from mlsub.convergence.reference import parse_cutoff
 from mlsub.convergence.statistics import cut_of, mean_of
-from mlsub.convergence.verdict import LARGEST_COUNT
 from mlsub.convergence.words import format_number, load_wording
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import show
+from mlsub.log.reading import LARGEST_COUNT
 from mlsub.rounds import Round, get_round
 from mlsub.rules.load import benchmark
 from mlsub.submission.report import EntryResult, RcpResult, Report
@@ -152,7 +152,7 @@ def why_untested(entry: EntryResult, round_: Round) -> str:
 def benchmark_tested(report: Report, entry: EntryResult, round_: Round) -> str:
     """The benchmark an entry is tested as: to v2.1 the folder's, from v3.0 the one its logs name."""
     algorithm = algorithm_of(round_.usage, round_.name, round_.overlay)
-    if algorithm is None or algorithm.name == "folder":
+    if algorithm is None or algorithm.named_by == "folder":
         return entry.benchmark
     named = (log.benchmark for log in report.logs if (log.path.rpartition("/")[0] or ".") == entry.path)
     logged = next((name for name in named if name), None)

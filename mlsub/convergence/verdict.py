@@ -12,8 +12,7 @@ from mlsub.convergence.algorithm import algorithm_of, newest_algorithm
 from mlsub.convergence.curves import RcpReference
 from mlsub.convergence.statistics import cut_of, mean_of, trim
 from mlsub.divisions import CLOSED
-from mlsub.log.reading import LARGEST_COUNT as LARGEST_COUNT
-from mlsub.log.reading import RcpReading, Stop
+from mlsub.log.reading import LARGEST_COUNT, RcpReading, Stop
 from mlsub.log.run import Evaluation, Run
 from mlsub.rounds import Round
 from mlsub.rules.constraints import Stated
@@ -108,7 +107,7 @@ def progress_of(runs: Sequence[Run], name: str, round_: Round, *, samples: bool 
     paired = paired_rule(round_, name)
     counts = [run.reading_by_samples if samples else run.reading for run in runs]
     stops: list[tuple[Stop | None, ...]]
-    if algorithm.name == "folder":
+    if algorithm.named_by == "folder":
         stops = list(_carry_over_stops(counts))
         # To v2.1 the size of the last log that states one counts; the official tool's word for none is -1.
         size = next((count.sizes for count in reversed(counts) if count.sizes), ())

@@ -38,8 +38,8 @@ def changed_hyperparameters(old: Sequence[Run], new: Sequence[Run]) -> tuple[Cha
             changes.append(
                 Change(
                     name=readable(key)[:100],
-                    old=_shown(was),
-                    new=_shown(now),
+                    old=_show_value(was),
+                    new=_show_value(now),
                     note="; ".join(notes) or None,
                 )
             )
@@ -61,13 +61,13 @@ def changed_fields(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None)
     """Return the fields of two system descriptions that differ."""
     before, after = old or {}, new or {}
     return tuple(
-        Change(name=name[:100], old=_field(before, name), new=_field(after, name))
+        Change(name=name[:100], old=_show_field(before, name), new=_show_field(after, name))
         for name in dict.fromkeys((*before, *after))
         if name not in before or name not in after or _canonical(before[name]) != _canonical(after[name])
     )
 
 
-def _field(content: Mapping[str, Any], name: str) -> str | None:
+def _show_field(content: Mapping[str, Any], name: str) -> str | None:
     if name not in content:
         return None
     value = content[name]
@@ -92,12 +92,12 @@ def _most_frequent(votes: Counter[str] | None, runs: int) -> tuple[str | None, i
     return votes.most_common(1)[0] if votes else (None, runs)
 
 
-def _shown(value: str | None) -> str | None:
+def _show_value(value: str | None) -> str | None:
     return None if value is None else show(json.loads(value))
 
 
 #: Made once, as for :func:`mlsub.io.show.show`.
-_sorted = json.JSONEncoder(sort_keys=True).encode
+_encode_sorted = json.JSONEncoder(sort_keys=True).encode
 
 
 def _canonical(value: Any) -> str:
@@ -105,6 +105,6 @@ def _canonical(value: Any) -> str:
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         value = int(value)
     try:
-        return _sorted(value)
+        return _encode_sorted(value)
     except (TypeError, ValueError, RecursionError):
         return json.dumps(show(value))

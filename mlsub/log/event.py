@@ -250,11 +250,13 @@ def _defect_of_text(line: int, text: str, reason: str, key: str | None) -> Defec
 
 def _to_event(line: int, fields: Any, key: str | None) -> Event | Defect:
     if not isinstance(fields, dict):
+        kinds = {list: "array", str: "string", bool: "literal", type(None): "literal"}
+        reason = f"a JSON {kinds.get(type(fields), 'number')} where an object is needed"
         # The parser takes null for a line without a record, which it can pass over.
-        reason, crash = f"a JSON {_kind(fields)} where an object is needed", None if fields is None else "TypeError"
+        crash = None if fields is None else "TypeError"
         return Defect("log.record-undecodable", line, reason, key, crash=crash)
     missing = [name for name in ("time_ms", "key", "value", "metadata") if name not in fields]
-    time_ms = _time(fields.get("time_ms", math.nan))
+    time_ms = _parse_time(fields.get("time_ms", math.nan))
     event = Event(
         line=line,
         time_ms=time_ms if isinstance(time_ms, float) else math.nan,
@@ -266,28 +268,24 @@ def _to_event(line: int, fields: Any, key: str | None) -> Event | Defect:
     )
     if missing:
         # The parser reads the time first, and only notes one that is text and not a number.
-        crash = None if isinstance(time_ms, ValueError) else _name(time_ms) or f"KeyError: {missing[0]!r}"
+        crash = None if isinstance(time_ms, ValueError) else _error_name(time_ms) or f"KeyError: {missing[0]!r}"
         timeless = event if missing == ["time_ms"] else None
         return Defect("log.record-incomplete", line, ", ".join(missing), key, timeless, crash)
     if not isinstance(time_ms, float):
-        crash = None if isinstance(time_ms, ValueError) else _name(time_ms)
+        crash = None if isinstance(time_ms, ValueError) else _error_name(time_ms)
         return Defect("log.record-time", line, repr(fields["time_ms"])[:80], key, crash=crash)
     return event
 
 
-def _time(value: Any) -> float | Exception:
+def _parse_time(value: Any) -> float | Exception:
     try:
         return float(value)
     except (TypeError, ValueError, OverflowError) as error:
         return error
 
 
-def _name(error: float | Exception) -> str | None:
+def _error_name(error: float | Exception) -> str | None:
     return type(error).__name__ if isinstance(error, Exception) else None
-
-
-def _kind(value: Any) -> str:
-    return {list: "array", str: "string", bool: "literal", type(None): "literal"}.get(type(value), "number")
 
 
 #: Compiled when the first log of v0.6 is read.

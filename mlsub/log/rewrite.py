@@ -100,7 +100,7 @@ def check_source(file: Path) -> None:
     try:
         mode = file.lstat().st_mode
     except (OSError, ValueError) as error:
-        raise _cannot(file, "read", error) from error
+        raise _failure(file, "read", error) from error
     if stat.S_ISLNK(mode):
         raise MlsubError(f"{file} is a link. Name the file it leads to.")
     if not stat.S_ISREG(mode):
@@ -145,7 +145,7 @@ def rewrite(file: Path, write: Writer, prove: Callable[[Path], None], target: Pa
                 )
             put_file(part, place, force=target is None)
     except OSError as error:
-        raise _cannot(place, "written", error) from error
+        raise _failure(place, "written", error) from error
 
 
 def _lock(source: BinaryIO, file: Path) -> None:
@@ -166,7 +166,7 @@ def _state(found: os.stat_result) -> tuple[int, int, int]:
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 
-def _cannot(file: Path, what: str, error: Exception) -> MlsubError:
+def _failure(file: Path, what: str, error: Exception) -> MlsubError:
     return MlsubError(f"{file} cannot be {what}: {reason_of(error)}. Nothing was changed in it.")
 
 
@@ -185,11 +185,11 @@ def prove_same(file: Path, part: Path, *, placed: bool = False, repaired: Contai
     for token in TOKENS.values():
         before = (record for record in records_of(file, token) if repaired is None or record[0] not in repaired)
         for old, new in zip_longest(before, records_of(part, token)):
-            if old is None or new is None or _compared(old, placed, repaired) != _compared(new, placed, repaired):
+            if old is None or new is None or _comparable(old, placed, repaired) != _comparable(new, placed, repaired):
                 raise MlsubError(f"{file} is left as it was: its records would not be the same. Please report it.")
 
 
-def _compared(record: RawRecord, placed: bool, repaired: Container[int] | None) -> RawRecord:
+def _comparable(record: RawRecord, placed: bool, repaired: Container[int] | None) -> RawRecord:
     line, text, hidden, too_long = record
     return line if placed else 0, text if repaired is None else text.rstrip(b" \t"), hidden, too_long
 
@@ -221,7 +221,7 @@ def find_logs(paths: Sequence[str]) -> list[Path]:
         if not path.is_dir():
             found[path] = None
             continue
-        below = _below(path)
+        below = _logs_below(path)
         if not below:
             raise MlsubError(f"{path} holds no log ({', '.join(ENDINGS)}). Name logs, or folders of them.")
         found.update(dict.fromkeys(below))
@@ -235,7 +235,7 @@ def root_of(files: Sequence[Path]) -> Path:
     return Path(os.path.commonpath([file.parent for file in files]))
 
 
-def _below(folder: Path) -> list[Path]:
+def _logs_below(folder: Path) -> list[Path]:
     found = []
 
     def fail(error: OSError) -> None:

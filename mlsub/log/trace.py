@@ -214,7 +214,7 @@ class TraceFold:
         """Return what takes the events of a key."""
         if key in _RUN:
             return self._run_edge
-        return None if key is None else self._rated if key in _RATED else self._add
+        return None if key is None else self._add_rated if key in _RATED else self._add
 
     def _add(self, event: Event, rate: float | None = None) -> None:
         record = _record(event, rate)
@@ -224,7 +224,7 @@ class TraceFold:
         if len(self._waiting) >= MOST_WAITING:
             self._take()
 
-    def _rated(self, event: Event) -> None:
+    def _add_rated(self, event: Event) -> None:
         value = event.value
         if isinstance(value, dict):
             value = next((value[name] for name in _RATE_NAMES if name in value), None)
@@ -244,7 +244,7 @@ class TraceFold:
             self._begin(event.time_ms)
         elif self._start is not None:
             self._stopped = True
-            self._stated = _stated(event.metadata)
+            self._stated = _stated_length(event.metadata)
             self._gap(event.time_ms - self._last, self._before, event.key, event.line)
 
     def _take(self) -> None:
@@ -331,7 +331,7 @@ class TraceFold:
         )
 
 
-def _stated(metadata: Any) -> tuple[float | None, str]:
+def _stated_length(metadata: Any) -> tuple[float | None, str]:
     """The seconds a ``run_stop`` says the run took, and the field that says so."""
     if not isinstance(metadata, dict):
         return None, ""

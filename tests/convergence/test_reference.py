@@ -31,7 +31,7 @@ from mlsub.convergence.reference import Point, benchmark_in, read_points, refere
 from mlsub.io.errors import MlsubError
 from mlsub.rounds import get_round, known_rounds
 
-MEAN = Algorithm(stdev="full", pruning="mean", normalise=True, name="logs")
+MEAN = Algorithm(stdev="full", pruning="mean", normalise=True, named_by="logs")
 
 
 def _point(batch_size: float, mean: float, stdev: float = 1.0) -> Point:

@@ -20,7 +20,7 @@ from mlsub.convergence.algorithm import Algorithm, algorithm_of, is_tested, unit
 from mlsub.convergence.curves import find_point, prune
 from mlsub.convergence.entry import Options
 from mlsub.convergence.reference import Point, points_name, read_points, reference_file
-from mlsub.convergence.verdict import LARGEST_COUNT
+from mlsub.log.reading import LARGEST_COUNT
 from mlsub.rounds import get_round
 from mlsub.rules.load import benchmark as needs
 from mlsub.submission.params import Flags
@@ -199,7 +199,7 @@ class _Odd:
     def __init__(self, chance: random.Random, place: Place, algorithm: Algorithm) -> None:
         self.chance, self.place, self.said = chance, place, ""
         # The checkers to v2.1 read what is out of the usual in ways of their own; tests/convergence/test_live has it.
-        self._plain = algorithm.name == "folder"
+        self._plain = algorithm.named_by == "folder"
         wild = chance.random() < 0.3
         self._rate = chance.choice((0.05, 0.2, 1.0)) if wild else 0.0
         self._kind = chance.choice(("status", "status", "status", "size", "point", "name"))

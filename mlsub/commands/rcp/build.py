@@ -21,7 +21,7 @@ from mlsub.convergence.filecheck import check_records, check_reference_file, is_
 from mlsub.convergence.reference import Point, points_name, read_points, reference_file
 from mlsub.convergence.statistics import cut_of
 from mlsub.convergence.target import MeasureReader, target_of
-from mlsub.convergence.verdict import LARGEST_COUNT, progress_of
+from mlsub.convergence.verdict import progress_of
 from mlsub.divisions import CLOSED
 from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError
@@ -29,7 +29,7 @@ from mlsub.io.problems import find_flaws
 from mlsub.io.show import plural, readable, same_name, show
 from mlsub.log.event import Defect
 from mlsub.log.events import EventTally, LogReader, read_log
-from mlsub.log.reading import usable_number
+from mlsub.log.reading import LARGEST_COUNT, usable_number
 from mlsub.log.run import RunFold
 from mlsub.review.cross import audit_same_runs
 from mlsub.rounds import Round
