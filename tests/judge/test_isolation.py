@@ -22,7 +22,7 @@ from tools.support.make_tree import Tree, make_tree, spoil
 
 REVIEWS = load_yaml(Path(__file__).with_name("reviews.yaml"))
 #: The same of v5.0, which tests convergence by pruned points.
-HULL = "mlsub.convergence.entry._hull"
+HULL = "mlsub.convergence.entry._compare_hull"
 OVERLAY = 'title: ours\ncommon:\n  "1.0":\n    both:\n      seed: {occurs: at_least_one, above: 0}\n'
 
 
