@@ -21,7 +21,7 @@ from mlsub.judge.keys import audit_keys, hyperparameter_keys
 from mlsub.judge.scoring import audit_scales, energy_of, judge_score, power_of
 from mlsub.log.event import Seed
 from mlsub.log.run import MAX_SEEDS
-from mlsub.review.cross import audit_entry, audit_samples, audit_seeds, digest_of
+from mlsub.review.cross import audit_entry, audit_samples, audit_seeds, digest_log
 from mlsub.review.entry import audit_runs
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding, reviewed
@@ -312,7 +312,7 @@ def check_seeds(logs: tuple[LogReport, ...], *, required: bool = False) -> Itera
         if again:
             seed, owner = again[0]
             more = f", and {len(again) - 1} more" if len(again) > 1 else ""
-            copied = owner is not log and digest_of(log) == digest_of(owner)
+            copied = owner is not log and digest_log(log) == digest_log(owner)
             yield finding(
                 "seed.shared",
                 log.path,

@@ -26,16 +26,16 @@ _NUMBERS = frozenset((int, float))
 _LONGEST_NAME = 100
 
 
-class Dated(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class DatedFact(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A fact that applies from a round on, like ``1.0``, until a later one replaces it."""
 
     since: str
 
 
-Fact = TypeVar("Fact", bound=Dated)
+_AnyFact = TypeVar("_AnyFact", bound=DatedFact)
 
 
-def fact_of(run: Run | str, usage: str, round_: str, file: str, kind: type[Fact]) -> Fact | None:
+def find_fact(run: Run | str, usage: str, round_: str, file: str, kind: type[_AnyFact]) -> _AnyFact | None:
     """Return what a table says of a benchmark in a round; None before the first fact, or for an odd round.
 
     Args:
@@ -48,20 +48,20 @@ def fact_of(run: Run | str, usage: str, round_: str, file: str, kind: type[Fact]
     name = run if isinstance(run, str) else run.identity.get("submission_benchmark")
     if not isinstance(name, str) or len(name) > _LONGEST_NAME:
         return None
-    fact: Fact | None = _fact(file, kind, usage, round_, name)
+    fact: _AnyFact | None = _find_cached_fact(file, kind, usage, round_, name)
     return fact
 
 
 @lru_cache(maxsize=1024)
-def _fact(file: str, kind: Any, usage: str, round_: str, name: str) -> Any:
-    at = order(round_)
+def _find_cached_fact(file: str, kind: Any, usage: str, round_: str, name: str) -> Any:
+    numbers = round_numbers(round_)
     facts = shipped(__file__, file, dict[str, dict[str, list[kind]]]).get(usage, {}).get(name, ())
-    valid = [fact for fact in facts if at is not None and (order(fact.since) or at) <= at]
+    valid = [fact for fact in facts if numbers is not None and (round_numbers(fact.since) or numbers) <= numbers]
     return valid[-1] if valid else None
 
 
-def order(round_: str) -> tuple[int, int] | None:
-    """Return the numbers of a round, by which rounds are ordered; None for an odd name."""
+def round_numbers(round_: str) -> tuple[int, int] | None:
+    """Return the two numbers of a round, by which rounds are ordered; None for an odd name."""
     match = _ROUND.match(round_)
     return (int(match[1]), int(match[2])) if match else None
 
@@ -82,15 +82,15 @@ def batch_size(run: Run) -> float | int | None:
     return size if size is not None and size >= 1 else None
 
 
-def amount(value: float | int | str, run: Run) -> float | None:
-    """Return a number of the data, or what its formula gives for a run; None where the run lacks a value of it."""
+def compute_amount(value: float | int | str, run: Run) -> float | None:
+    """Return a number of a table, or what its formula gives for a run; None where the run lacks a value of it."""
     if not isinstance(value, str):
         return float(value)
-    return _computed(value, batch_size(run))
+    return _compute_formula(value, batch_size(run))
 
 
 @lru_cache(maxsize=256, typed=True)
-def _computed(formula: str, size: float | int | None) -> float | None:
+def _compute_formula(formula: str, size: float | int | None) -> float | None:
     try:
         result = float(parse(formula[1:]).compute({"global_batch_size": size} if size is not None else {}))
     except (UnknownValueError, ArithmeticError, ValueError, TypeError):
@@ -98,8 +98,8 @@ def _computed(formula: str, size: float | int | None) -> float | None:
     return result if math.isfinite(result) and result > 0 else None
 
 
-def grouped(value: float) -> str:
-    """Return a count with its thousands apart; whole numbers without a decimal point."""
+def show_count(value: float) -> str:
+    """Return a count with commas between thousands; whole numbers without a decimal point."""
     if not math.isfinite(value):
         return str(value)
     return f"{int(value):,}" if value == int(value) else f"{value:,.6g}" if value >= 1000 else f"{value:.6g}"
@@ -116,7 +116,7 @@ class Size(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     silent: str | None = None
 
 
-class DataSet(Dated, frozen=True):
+class DataSet(DatedFact, frozen=True):
     """A benchmark's data set from a round on; dataset.yaml says what each field means."""
 
     source: str
@@ -127,7 +127,7 @@ class DataSet(Dated, frozen=True):
 
 def audit_dataset(run: Run, path: str, usage: str, round_: str) -> Iterator[Finding]:
     """Yield logged sizes that are not the data set's. Open may train on other data, but is evaluated on the same."""
-    data = fact_of(run, usage, round_, "dataset.yaml", DataSet)
+    data = find_fact(run, usage, round_, "dataset.yaml", DataSet)
     if data is None:
         return
     for key in _KEYS if is_closed(run) else _KEYS[1:]:
@@ -135,20 +135,20 @@ def audit_dataset(run: Run, path: str, usage: str, round_: str) -> Iterator[Find
         value = usable_number(run.hyperparameters.get(key))
         if value is None or size.silent is not None or not size.sizes:
             continue
-        if value not in size.also and not any(_fits(key, value, n, run, data) for n in size.sizes):
+        if value not in size.also and not any(_is_size(key, value, n, run, data) for n in size.sizes):
             yield finding(
                 f"run.{key.replace('_', '-')}",
                 path,
                 f"{key} is not the size of the benchmark's data set",
                 line=run.lines.get(key),
-                expected=" or ".join(map(grouped, size.sizes)),
-                actual=grouped(value),
+                expected=" or ".join(map(show_count, size.sizes)),
+                actual=show_count(value),
                 source=data.source,
             )
 
 
-def _fits(key: str, value: float, size: int, run: Run, data: DataSet) -> bool:
-    """Equal, or rounded to whole batches: either way in training, and only up in evaluation."""
+def _is_size(key: str, value: float, size: int, run: Run, data: DataSet) -> bool:
+    """Return whether a value is a size, or this rounded to whole batches: in training either way, else only up."""
     batch: Any = batch_size(run)
     if value == size or batch is None:
         return value == size
@@ -168,7 +168,7 @@ SLACK = 0.05
 TWO_DECIMALS = 0.01
 
 
-class Cadence(Dated, frozen=True, kw_only=True):
+class Cadence(DatedFact, frozen=True, kw_only=True):
     """Where a benchmark's evaluations must be, from a round on; cadence.yaml says what each field means."""
 
     source: str
@@ -188,133 +188,147 @@ _MISSING = "An evaluation that the rules require is missing"
 _STOPS = "The run stops at an evaluation that the rules do not require"
 
 
-class _Miss(NamedTuple):
+class _Deviation(NamedTuple):
     """The first place where a run leaves its schedule, and what to say of it."""
 
     place: float
     message: str
 
 
+class _Spacing(NamedTuple):
+    """How far apart the evaluations of a run are to be.
+
+    ``slack`` is by how much an interval may miss; ``rounding`` how far a logged place may be from where it was before
+    it was rounded or cut, which never adds up; ``longest`` says that the rules allow shorter intervals.
+    """
+
+    every: float
+    slack: float
+    rounding: float
+    longest: bool
+
+
 def audit_cadence(run: Run, path: str, usage: str, round_: str) -> Iterator[Finding]:
     """Yield a Closed run that was not evaluated where the rules ask for it, or that stopped at another place."""
     if not is_closed(run) or len(run.evaluations) >= MAX_EVALUATIONS:
         return
-    rule = fact_of(run, usage, round_, "cadence.yaml", Cadence)
+    rule = find_fact(run, usage, round_, "cadence.yaml", Cadence)
     if rule is None or rule.silent is not None:
         return
-    places = _places(run, rule)
-    every = amount(rule.every, run)
-    starts = [start for of in (rule.first or [rule.every]) if (start := amount(of, run)) is not None]
+    places = _evaluation_places(run, rule)
+    every = compute_amount(rule.every, run)
+    starts = [start for place in (rule.first or [rule.every]) if (start := compute_amount(place, run)) is not None]
     if every is None or not places or not starts:
         return
-    slack = SLACK * every + _batch(run, rule)
-    unit, scale, samples = rule.unit, float(rule.scale), amount(rule.samples or 0, run)
+    slack = SLACK * every + _batch_in_unit(run, rule)
+    unit, scale, samples = rule.unit, float(rule.scale), compute_amount(rule.samples or 0, run)
     # A first place nearer, by its ratio, to the samples of the first evaluation than to its epochs counts samples.
     if samples and places[0] > starts[0] * math.sqrt(samples):
         unit, scale = "samples", samples
     allowed = [start * scale for start in starts]
     if rule.some_skipped:
-        miss = _off_grid(places, every * scale, slack * scale)
+        deviation = _find_off_multiples(places, every * scale, slack * scale)
     else:
-        miss = _leaves(places, every * scale, allowed, slack * scale, rule)
+        rounding = TWO_DECIMALS if all(place == round(place, 2) for place in places) else 0.0
+        spacing = _Spacing(every * scale, slack * scale, rounding, rule.at_least)
+        deviation = _find_deviation(places, allowed, spacing, rule.rounded)
     # A run that does not converge gains nothing where it stops; results of evaluations beside the training may be lost.
-    unsaid = {_STOPS: not run.converged, _MISSING: run.lengths.beside}
-    if miss is not None and not unsaid.get(miss.message):
+    excused = {_STOPS: not run.converged, _MISSING: run.lengths.beside}
+    if deviation is not None and not excused.get(deviation.message):
         yield finding(
             "run.eval-cadence",
             path,
-            miss.message,
-            line=next(one.line for one in run.evaluations if getattr(one, rule.count) == miss.place),
-            expected=_asked(rule, allowed, every * scale, unit),
-            actual=_found(miss, places),
+            deviation.message,
+            line=next(one.line for one in run.evaluations if getattr(one, rule.count) == deviation.place),
+            expected=_describe_schedule(rule, allowed, every * scale, unit),
+            actual=_describe_places(places, deviation.place),
             source=rule.source,
         )
 
 
-def _places(run: Run, rule: Cadence) -> list[float]:
-    """The places of a run's evaluations in order; none where the log cannot mean what the rules count."""
+def _evaluation_places(run: Run, rule: Cadence) -> list[float]:
+    """Return the places of a run's evaluations in order; none where the log cannot mean what the rules count."""
     logged = list(map(attrgetter(rule.count), run.evaluations))
     if not all_numbers(logged):
         return []
     places = sorted({*map(float, logged)})
     # A number below one batch counts epochs, whatever the rules count.
-    counted = max(places, default=0) >= _batch(run, rule)
+    counted = max(places, default=0) >= _batch_in_unit(run, rule)
     return places if counted and (len(places) > 1 or len(logged) == 1) else []
 
 
-def _batch(run: Run, rule: Cadence) -> float:
-    """How much one batch adds to the count."""
+def _batch_in_unit(run: Run, rule: Cadence) -> float:
+    """Return how much one batch adds to the count."""
     fixed = {"epochs": 0.0, "steps": 1.0}
     return fixed[rule.unit] if rule.unit in fixed else float(batch_size(run) or 0)
 
 
-def _leaves(places: list[float], every: float, starts: list[float], slack: float, rule: Cadence) -> _Miss | None:
-    """Where a run leaves the schedule, whichever of the allowed starts is taken; None if one of them fits."""
-    misses = []
-    written = TWO_DECIMALS if all(place == round(place, 2) for place in places) else 0.0
+def _find_deviation(
+    places: list[float], starts: list[float], spacing: _Spacing, rounded_start: float
+) -> _Deviation | None:
+    """Return where a run leaves the schedule, whichever of the allowed starts is taken; None if one of them fits."""
+    found = []
     for start in starts:
         # Exactly counted starts come first: what is said of a run that fits none should be said of its own.
-        for rounded in {0.0, rule.rounded}:
-            off = written + rounded
-            near = next((place for place in places if abs(place - start) <= slack + off), None)
+        for rounded in {0.0, rounded_start}:
+            off = spacing.rounding + rounded
+            near = next((place for place in places if abs(place - start) <= spacing.slack + off), None)
             if near is None:
                 continue
-            at = max(near - off, start - slack), min(near + off, start + slack)
-            miss = _walk(places, every, near, at, slack, written, rule.at_least)
-            if miss is None:
+            between = max(near - off, start - spacing.slack), min(near + off, start + spacing.slack)
+            deviation = _follow_schedule(places, spacing, near, between)
+            if deviation is None:
                 return None
-            misses.append((rounded, miss))
-    if misses:
-        return min(misses, key=lambda pair: pair[0])[1]
-    if rule.at_least and places[0] <= max(starts):
-        return _walk(places, every, places[0], (places[0], places[0]), slack, written, least=True)
+            found.append((rounded, deviation))
+    if found:
+        return min(found, key=lambda pair: pair[0])[1]
+    if spacing.longest and places[0] <= max(starts):
+        return _follow_schedule(places, spacing, places[0], (places[0], places[0]))
     late = next((place for place in places if place > max(starts)), places[-1])
-    return _Miss(late, "No evaluation is where the rules require the first one")
+    return _Deviation(late, "No evaluation is where the rules require the first one")
 
 
-def _walk(
-    places: list[float], every: float, first: float, at: tuple[float, float], slack: float, written: float, least: bool
-) -> _Miss | None:
+def _follow_schedule(
+    places: list[float], spacing: _Spacing, first: float, between: tuple[float, float]
+) -> _Deviation | None:
     """Go over the places behind the first. More than required are not a fault, unless the run stops at one of them.
 
     Args:
-        places: where the evaluations were, each known but for ``written``, which never adds up.
-        every: the interval.
+        places: where the evaluations were, as logged.
+        spacing: how far apart they are to be.
         first: the first of the places that is required.
-        at: between which two places it was.
-        slack: by how much an interval may miss.
-        written: how far a place may be from where it was before it was rounded or cut.
-        least: whether the interval is the longest that the rules allow.
+        between: the two places between which it was.
     """
-    (low, high), before, required = at, first, first
+    (low, high), before, required = between, first, first
+    every, slack, rounding, longest = spacing
     for place in places:
         if place <= first:
             continue
-        if place - written - (before if least else high) > every + slack:
-            return _Miss(place, _MISSING)
-        if place + written - low >= every - slack:
-            low = max(place - written, low + every - slack)
-            high = min(place + written, high + every + slack)
+        if place - rounding - (before if longest else high) > every + slack:
+            return _Deviation(place, _MISSING)
+        if place + rounding - low >= every - slack:
+            low = max(place - rounding, low + every - slack)
+            high = min(place + rounding, high + every + slack)
             required = place
         before = place
-    return _Miss(places[-1], _STOPS) if not least and places[-1] > required else None
+    return _Deviation(places[-1], _STOPS) if not longest and places[-1] > required else None
 
 
-def _off_grid(places: list[float], every: float, slack: float) -> _Miss | None:
-    """The first place that is not a multiple of the interval, where not every evaluation needs to be there."""
+def _find_off_multiples(places: list[float], every: float, slack: float) -> _Deviation | None:
+    """Return the first place that is not a multiple of the interval, where evaluations may be skipped."""
     for place in places:
         # Rounding up to whole batches adds up from one interval to the next.
         nearest = max(1, round(place / every))
         if abs(place - nearest * every) > slack + nearest * every * SLACK / 10:
-            return _Miss(place, "An evaluation is not where the rules require it")
+            return _Deviation(place, "An evaluation is not where the rules require it")
     return None
 
 
-def _asked(rule: Cadence, starts: list[float], every: float, unit: str) -> str:
-    of = "" if unit == rule.unit else f" {rule.unit}"
-    formula = f" ({parse(rule.every[1:]).words().strip()}{of})" if isinstance(rule.every, str) else ""
-    text = f"every {grouped(every)} {unit}{formula}"
-    shown = [grouped(start) for start in starts]
+def _describe_schedule(rule: Cadence, starts: list[float], every: float, unit: str) -> str:
+    counted = "" if unit == rule.unit else f" {rule.unit}"
+    formula = f" ({parse(rule.every[1:]).words().strip()}{counted})" if isinstance(rule.every, str) else ""
+    text = f"every {show_count(every)} {unit}{formula}"
+    shown = [show_count(start) for start in starts]
     if rule.at_least:
         text += f" or more often, from {max(starts):g} at the latest"
     elif len(shown) > 1:
@@ -324,8 +338,9 @@ def _asked(rule: Cadence, starts: list[float], every: float, unit: str) -> str:
     return text
 
 
-def _found(miss: _Miss, places: list[float]) -> str:
-    at = places.index(miss.place)
-    shown = ", ".join(grouped(place) for place in places[max(0, at - 3) : at + 2])
-    stop = f" … {grouped(places[-1])}" if at + 3 < len(places) else f", {grouped(places[-1])}"
+def _describe_places(places: list[float], place: float) -> str:
+    """Return the places around one of them, and the last."""
+    at = places.index(place)
+    shown = ", ".join(show_count(one) for one in places[max(0, at - 3) : at + 2])
+    stop = f" … {show_count(places[-1])}" if at + 3 < len(places) else f", {show_count(places[-1])}"
     return f"{'… ' if at > 3 else ''}{shown}{stop if at + 2 < len(places) else ''}"

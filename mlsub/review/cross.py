@@ -14,7 +14,7 @@ from mlsub.divisions import CLOSED, division_of
 from mlsub.findings import Finding, Severity
 from mlsub.io.data import blake2b
 from mlsub.io.show import first_few, plural, readable, several, show
-from mlsub.review.cadence import grouped
+from mlsub.review.cadence import show_count
 from mlsub.rules.catalogue import finding
 from mlsub.submission.find import organisation
 from mlsub.submission.model import Entry, LogReport
@@ -23,11 +23,11 @@ from mlsub.systems.fields import category, is_placeholder, is_unsaid
 from mlsub.systems.names import named_in
 
 #: Seeds in common from which on chance is ruled out: one of many short numbers may fall twice.
-SHARED = 2
+LEAST_SHARED_SEEDS = 2
 #: Every pair of entries is compared, so hostile logs with thousands of seeds must not count with all of them.
 SEEDS_OF_A_LOG = 16
 #: So many bytes of the text of its evaluations distinguish a log.
-_TEXT = 1000
+_DISTINCT_BYTES = 1000
 #: Names come from whoever wrote the file.
 _LONGEST_PLATFORM = 200
 #: How many of something a name begins with: ``1x``, ``8 x``, ``8x8x``.
@@ -38,27 +38,30 @@ _NO_WORD = "submission_platform has no word in common with the system's folder, 
 #: The key of which an empty value is asked about.
 _STATUS = "submission_status"
 #: The path of a log and a digest of its times.
-Print = tuple[str, bytes]
+Fingerprint = tuple[str, bytes]
 
 
 def audit_entry(entry: Entry) -> Iterator[Finding]:
     """Yield disagreements of an entry's logs with the folders and the description around them."""
     if not entry.in_tree:
         return
-    answers: dict[tuple[str | None, ...], list[tuple[str, str, tuple[str, ...]]]] = {}  # Its logs say much the same.
+    # The logs of an entry say much the same, which is looked at once.
+    contradictions: dict[tuple[str | None, ...], list[tuple[str, str, tuple[str, ...]]]] = {}
     for log in (log for log in entry.logs if log.run.timeline.events):
         values = map(log.run.identity.get, _CHECKS)
         logged = tuple([readable(value[:200]) if isinstance(value, str) else None for value in values])
-        if logged not in answers:
-            asked = zip(_CHECKS.items(), logged, strict=True)
-            # A placeholder has its own finding.
-            known = ((key, check, one) for (key, check), one in asked if one or (one is not None and key == _STATUS))
-            found = ((key, one, check(entry, one)) for key, check, one in known if not is_placeholder(one))
-            answers[logged] = [(key, one, odd) for key, one, odd in found if odd is not None]
-        for key, one, (rule, expected, *message) in answers[logged]:
+        if logged not in contradictions:
+            contradictions[logged] = []
+            for (key, check), value in zip(_CHECKS.items(), logged, strict=True):
+                # A placeholder has its own finding.
+                if value is None or is_placeholder(value) or not (value or key == _STATUS):
+                    continue
+                if (contradiction := check(entry, value)) is not None:
+                    contradictions[logged].append((key, value, contradiction))
+        for key, value, (rule, expected, *message) in contradictions[logged]:
             # A platform is free text: one that names no accelerator is only unusual.
             severity = Severity.NOTE if message == [_NO_WORD] else None
-            line, actual = log.run.lines.get(key), show(one)
+            line, actual = log.run.lines.get(key), show(value)
             yield finding(rule, log.path, *message, line=line, expected=expected, actual=actual, severity=severity)
 
 
@@ -75,33 +78,37 @@ def audit_samples(entry: Entry, rcp: RcpResult) -> Iterator[Finding]:
     log, first = shifts[0]
     count = sum(shift.count for _, shift in shifts)
     many = f"all {plural(count, 'evaluation')} of {plural(len(shifts), 'run')}"
-    actual = f"{grouped(first.stated)} in eval_accuracy, and so in {many}"
+    actual = f"{show_count(first.stated)} in eval_accuracy, and so in {many}"
     points = [point for point in rcp.points if point is not None]
-    by = {shift.last for _, shift in shifts}
-    if rcp.counted == "samples_count" and points and len(shifts) == len(entry.logs) and len(by) == 1:
+    last = {shift.last for _, shift in shifts}
+    if rcp.counted == "samples_count" and points and len(shifts) == len(entry.logs) and len(last) == 1:
         mean = rcp.mean or sum(points) / len(points)
-        actual += (
-            f"; the convergence test reads a mean of {grouped(mean)}, by eval_stop it is {grouped(mean + by.pop())}"
-        )
+        actual += f"; the convergence test reads a mean of {show_count(mean)}, "
+        actual += f"by eval_stop it is {show_count(mean + last.pop())}"
     yield finding(
         "entry.samples-count",
         log.path,
         line=first.line,
-        expected=f"{grouped(first.meant)}, as in eval_start and eval_stop",
+        expected=f"{show_count(first.meant)}, as in eval_start and eval_stop",
         actual=actual,
     )
 
 
 def audit_same_runs(logs: Iterable[LogReport]) -> Iterator[Finding]:
     """Yield logs whose records agree in number and times: copies, with or without another seed written in."""
-    return audit_same_prints(prints_of(logs))
+    return audit_same_fingerprints(fingerprint_logs(logs))
 
 
-def audit_same_prints(prints: Iterable[Print], known: Container[str] = ()) -> Iterator[Finding]:
-    """Yield the same by the fingerprints of the logs, see :func:`prints_of`: one finding for each pair of entries."""
+def audit_same_fingerprints(fingerprints: Iterable[Fingerprint], known: Container[str] = ()) -> Iterator[Finding]:
+    """Yield the same by fingerprints of logs: one finding for each pair of entries.
+
+    Args:
+        fingerprints: see :func:`fingerprint_logs`.
+        known: the paths of copies that are reported already.
+    """
     first: dict[bytes, str] = {}
     pairs: dict[tuple[str, str], list[tuple[str, str]]] = {}
-    for path, digest in prints:
+    for path, digest in fingerprints:
         original = first.setdefault(digest, path)
         if original != path and path not in known:
             entries = path.rpartition("/")[0], original.rpartition("/")[0]
@@ -109,49 +116,41 @@ def audit_same_prints(prints: Iterable[Print], known: Container[str] = ()) -> It
             key = entries if entries[0] != entries[1] else (path, original)
             pairs.setdefault(key, []).append((path, original))
     for (entry, other), logs in pairs.items():
-        yield _copied(entry, other, logs)
+        # The folder of the organisation of each; empty where the path does not name it.
+        names = [f"/{path}".rpartition("/results/")[0].rpartition("/")[2] for path in (entry, other)]
+        renamed = names[0] != names[1] and organisation(names[0]) == organisation(names[1])
+        path, original = logs[0] if len(logs) == 1 else (entry, other)
+        many = more = ""
+        if len(logs) > 1:
+            files = [[one.rpartition("/")[2] for one in pair] for pair in logs]
+            many = f" of {len(logs)} logs"
+            more = f": {first_few([' = '.join(dict.fromkeys(pair)) for pair in files], 3)}"
+        yield finding(
+            "entry.same-log-twice",
+            path,
+            "The runs are published under two names of one organisation" if renamed else None,
+            actual=f"number and times of all records{many} as in {original}{more}",
+            expected="the runs under one name" if renamed else None,
+            severity=Severity.NOTE if renamed else None,
+        )
 
 
-def _copied(entry: str, other: str, logs: Sequence[tuple[str, str]]) -> Finding:
-    """The copies of one entry in another, or of one log; a note between the names of one organisation."""
-    names = [folder_of(path) for path in (entry, other)]
-    akin = names[0] != names[1] and organisation(names[0]) == organisation(names[1])
-    path, original = logs[0] if len(logs) == 1 else (entry, other)
-    files = [[one.rpartition("/")[2] for one in pair] for pair in logs]
-    shown = [" = ".join(dict.fromkeys(pair)) for pair in files]
-    more = f": {first_few(shown, 3)}" if len(logs) > 1 else ""
-    many = f" of {len(logs)} logs" if len(logs) > 1 else ""
-    return finding(
-        "entry.same-log-twice",
-        path,
-        "The runs are published under two names of one organisation" if akin else None,
-        actual=f"number and times of all records{many} as in {original}{more}",
-        expected="the runs under one name" if akin else None,
-        severity=Severity.NOTE if akin else None,
-    )
-
-
-def folder_of(path: str) -> str:
-    """Return the organisation's folder of a path; empty where the path does not name it."""
-    return f"/{path}".rpartition("/results/")[0].rpartition("/")[2]
-
-
-def prints_of(logs: Iterable[LogReport]) -> tuple[Print, ...]:
+def fingerprint_logs(logs: Iterable[LogReport]) -> tuple[Fingerprint, ...]:
     """Return the path of each log that has records, and its digest."""
-    return tuple((log.path, digest_of(log)) for log in logs if log.run.timeline.events)
+    return tuple((log.path, digest_log(log)) for log in logs if log.run.timeline.events)
 
 
-def digest_of(log: LogReport) -> bytes:
+def digest_log(log: LogReport) -> bytes:
     """Return a digest of what no two runs share: number and times of their records, and their evaluations."""
     run = log.run
     # A time is the same whether it was written with a fraction of 0 or without.
     numbers = array("d", [math.nan if at is None else at for at in msgspec.structs.astuple(run.timeline)])
     numbers.extend([evaluation.time_ms for evaluation in run.evaluations])
-    logged = text_of([evaluation.value for evaluation in run.evaluations], _TEXT)
+    logged = encode_json([evaluation.value for evaluation in run.evaluations], _DISTINCT_BYTES)
     return blake2b(numbers.tobytes() + logged, digest_size=16).digest()
 
 
-def text_of(value: Any, limit: int) -> bytes:
+def encode_json(value: Any, limit: int) -> bytes:
     """Return the first bytes of the JSON text of a value, to compare it: much faster than :func:`show`."""
     try:
         return msgspec.json.encode(value)[:limit]
@@ -159,14 +158,14 @@ def text_of(value: Any, limit: int) -> bytes:
         return show(value, limit).encode(errors="surrogatepass")
 
 
-def _organisation(entry: Entry, logged: str) -> tuple[str, ...] | None:
-    if _numbered(logged, entry.organisation):
+def _check_organisation(entry: Entry, logged: str) -> tuple[str, ...] | None:
+    if _has_number_behind(logged, entry.organisation):
         return "cross.submitter", entry.organisation, "submission_org has a number behind the organisation's name"
     submitter = entry.description.text("submitter") if entry.description else ""
-    # Where these differ they have a finding of their own.
-    if _another(submitter, entry.organisation) and same_organisation(logged, submitter):
-        return None
-    if _another(submitter, entry.organisation):
+    if _is_other_submitter(submitter, entry.organisation):
+        # That has a finding of its own.
+        if same_organisation(logged, submitter):
+            return None
         submitter = ""
     for name, where in ((submitter, "the system description's submitter"), (entry.organisation, "the folder")):
         if name and not same_organisation(logged, name):
@@ -176,20 +175,20 @@ def _organisation(entry: Entry, logged: str) -> tuple[str, ...] | None:
 
 def same_organisation(one: str, other: str) -> bool:
     """Return whether two names may be one organisation: one contains the other, or all its words."""
-    if akin(one, other) or organisation(one) == organisation(other):
+    if is_part_of_other(one, other) or organisation(one) == organisation(other):
         return True
     words, others = (set(re.findall(r"[a-z0-9]+", name.lower())) for name in (one, other))
     return len(words & others) > 1 and (words <= others or others <= words)
 
 
-def _another(submitter: str, folder: str) -> bool:
+def _is_other_submitter(submitter: str, folder: str) -> bool:
     """Return whether a description's submitter is not the folder's organisation, or this with a number behind it."""
     if not submitter or not folder or is_placeholder(submitter):
         return False
-    return _numbered(submitter, folder) or not same_organisation(submitter, folder)
+    return _has_number_behind(submitter, folder) or not same_organisation(submitter, folder)
 
 
-def _numbered(name: str, folder: str) -> bool:
+def _has_number_behind(name: str, folder: str) -> bool:
     """Return whether a name is the folder's with a number behind it, such as ``ACME_1``."""
     one, other = (re.sub(r"[^a-z0-9]", "", text[:200].lower()) for text in (name, folder))
     return bool(other) and one.startswith(other) and one.removeprefix(other).isdigit()
@@ -200,11 +199,11 @@ def audit_submitters(entries: Sequence[Entry]) -> Iterator[Finding]:
     described = {entry.description.path: entry for entry in entries if entry.in_tree and entry.description is not None}
     for path, entry in described.items():
         submitter = entry.description.text("submitter") if entry.description is not None else ""
-        if _another(submitter, entry.organisation):
+        if _is_other_submitter(submitter, entry.organisation):
             yield finding("cross.submitter", path, expected=entry.organisation, actual=show(submitter))
 
 
-def _status(entry: Entry, logged: str) -> tuple[str, ...] | None:
+def _check_status(entry: Entry, logged: str) -> tuple[str, ...] | None:
     stated = entry.description.text("status") if entry.description else ""
     # In the early rounds systems in a cloud were "available", too; a preview may stand anywhere.
     if not stated or stated.lower() in {"available", "preview"} or (known := category(stated)) is None:
@@ -212,13 +211,13 @@ def _status(entry: Entry, logged: str) -> tuple[str, ...] | None:
     return ("cross.status", stated) if not logged or category(logged) not in (known, None) else None
 
 
-def _division(entry: Entry, logged: str) -> tuple[str, ...] | None:
+def _check_division(entry: Entry, logged: str) -> tuple[str, ...] | None:
     # A division that is none has its own finding.
     known = entry.division if division_of(entry.division) is not None else None
     return ("cross.division", known) if known and logged != known else None
 
 
-def _platform(entry: Entry, logged: str) -> tuple[str, ...] | None:
+def _check_platform(entry: Entry, logged: str) -> tuple[str, ...] | None:
     if entry.description is None:
         return None
     accelerator = entry.description.text("accelerator_model_name")
@@ -226,54 +225,52 @@ def _platform(entry: Entry, logged: str) -> tuple[str, ...] | None:
         accelerator = entry.description.text("host_processor_model_name")
     names = [entry.system, entry.description.text("system_name"), accelerator]
     known = tuple(dict.fromkeys(name for name in names if name))
-    message = contradicts(logged, known)
+    message = find_platform_contradiction(logged, known)
     expected = ", ".join(known) if message == _NO_WORD or not accelerator else accelerator
     return ("cross.platform", expected, message) if message else None
 
 
-def _benchmark(entry: Entry, logged: str) -> tuple[str, ...] | None:
+def _check_benchmark(entry: Entry, logged: str) -> tuple[str, ...] | None:
     return None if logged == entry.benchmark else ("cross.benchmark", entry.benchmark)
 
 
 #: What contradicts the value of a key: the rule that is broken, what it expects, and a message that is not the rule's.
 _CHECKS: dict[str, Callable[[Entry, str], tuple[str, ...] | None]] = {
-    "submission_org": _organisation,
-    "submission_division": _division,
-    "submission_platform": _platform,
-    "submission_benchmark": _benchmark,
-    _STATUS: _status,
+    "submission_org": _check_organisation,
+    "submission_division": _check_division,
+    "submission_platform": _check_platform,
+    "submission_benchmark": _check_benchmark,
+    _STATUS: _check_status,
 }
 
 
-def contradicts(platform: str, names: Iterable[str]) -> str | None:
+def find_platform_contradiction(platform: str, names: Iterable[str]) -> str | None:
     """Return what is wrong with a platform beside the names of its system; None where nothing is.
 
     A platform that names an accelerator must name one of the system's, where the system names one. Any other has to
     have a word in common with one of the names, or contain it, or be contained in it.
     """
-    plain, known = _plain(platform), [_plain(name) for name in names]
+    plain, *known = (
+        _COUNT.sub(" ", _TRADEMARK.sub("", name[:_LONGEST_PLATFORM].lower())).strip() for name in (platform, *names)
+    )
     named = named_in(plain)
     expected = {family for name in known for family in named_in(name)}
     if named and expected:
         return None if named & expected else "submission_platform names another accelerator than the system"
-    if any(akin(plain, name) or _words(plain) & _words(name) for name in known):
+    if any(is_part_of_other(plain, name) or _distinct_words(plain) & _distinct_words(name) for name in known):
         return None
     return _NO_WORD
 
 
-def akin(one: str, other: str) -> bool:
-    """Return whether one name contains the other, letters and digits only."""
+def is_part_of_other(one: str, other: str) -> bool:
+    """Return whether one of two names contains the other, letters and digits only."""
     a, b = (re.sub(r"[^a-z0-9]", "", name.lower()) for name in (one, other))
     return bool(a) and bool(b) and (a in b or b in a)
 
 
-def _plain(name: str) -> str:
-    return _COUNT.sub(" ", _TRADEMARK.sub("", name[:_LONGEST_PLATFORM].lower())).strip()
-
-
-def _words(plain: str) -> set[str]:
-    """The words of a name that distinguish machines."""
-    return {word for word in _WORD.findall(plain) if len(word) > 2}
+def _distinct_words(name: str) -> set[str]:
+    """Return the words of a name that distinguish machines."""
+    return {word for word in _WORD.findall(name) if len(word) > 2}
 
 
 def audit_seeds(logs: tuple[LogReport, ...], shared: frozenset[str]) -> Iterator[Finding]:
@@ -286,11 +283,11 @@ def audit_seeds(logs: tuple[LogReport, ...], shared: frozenset[str]) -> Iterator
     users: dict[int, LogReport] = {}
     for log in logs:
         values = dict.fromkeys(seed.value for seed in log.run.seeds if not seed.error)
-        again = [value for value in values if value in users]
+        reused = next((value for value in values if value in users), None)
         # A copy has its own finding.
-        if again and log.path not in shared and digest_of(log) != digest_of(users[again[0]]):
-            line = next(seed.line for seed in log.run.seeds if seed.value == again[0])
-            yield finding("seed.reused", log.path, line=line, actual=f"seed {again[0]}, as in {users[again[0]].path}")
+        if reused is not None and log.path not in shared and digest_log(log) != digest_log(users[reused]):
+            line = next(seed.line for seed in log.run.seeds if seed.value == reused)
+            yield finding("seed.reused", log.path, line=line, actual=f"seed {reused}, as in {users[reused].path}")
         for value in values:
             users.setdefault(value, log)
 
@@ -298,24 +295,21 @@ def audit_seeds(logs: tuple[LogReport, ...], shared: frozenset[str]) -> Iterator
 def audit_organisation_seeds(entries: Sequence[Entry]) -> Iterator[Finding]:
     """Yield closed entries of an organisation that have several seeds in common with one of another system."""
     closed = [entry for entry in entries if entry.in_tree and entry.division == CLOSED.name]
-    seeds = [_seeds(entry) for entry in closed]
+    seeds = [_collect_seeds(entry) for entry in closed]
     for entry, values in zip(closed, seeds, strict=True):
         for other, others in zip(closed, seeds, strict=True):
-            if other.system == entry.system or len(values & others) < SHARED:
+            if other.system == entry.system or len(values & others) < LEAST_SHARED_SEEDS:
                 continue
-            common = _seeds(entry, other) & _seeds(other, entry)
-            if len(common) >= SHARED:
-                yield _shared(entry, other, sorted(common), len(values))
+            common = _collect_seeds(entry, other) & _collect_seeds(other, entry)
+            if len(common) >= LEAST_SHARED_SEEDS:
+                shown = several([str(value)[:24] for value in sorted(common)], 5)
+                actual = f"{len(common)} of {len(values)} seeds ({shown}) as in {other.path}"
+                yield finding("seed.not-random", entry.path, actual=actual)
                 break
 
 
-def _seeds(entry: Entry, other: Entry | None = None) -> set[int]:
-    """The seeds of an entry's runs, without those whose logs are copies of another entry's: that is another finding."""
-    copies = set(map(digest_of, other.logs)) if other is not None else set()
-    logs = [log for log in entry.logs if not copies or digest_of(log) not in copies]
+def _collect_seeds(entry: Entry, other: Entry | None = None) -> set[int]:
+    """Return the seeds of an entry's runs, without logs that are copies of another entry's: that is another finding."""
+    copies = set(map(digest_log, other.logs)) if other is not None else set()
+    logs = [log for log in entry.logs if not copies or digest_log(log) not in copies]
     return {seed.value for log in logs for seed in log.run.seeds[:SEEDS_OF_A_LOG] if not seed.error}
-
-
-def _shared(entry: Entry, other: Entry, common: list[int], count: int) -> Finding:
-    shown = several([str(value)[:24] for value in common], 5)
-    return finding("seed.not-random", entry.path, actual=f"{len(common)} of {count} seeds ({shown}) as in {other.path}")

@@ -40,7 +40,7 @@ _NUMBER, _LARGE = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,15})?(?:[eE][-+]?[0-9]{
 _LONGEST, _MOST_NAMES, _MOST_VALUES, _MOST_NUMBERS = 200, 1_000, 3, 12
 
 
-class Fact(msgspec.Struct, frozen=True):
+class StatedValue(msgspec.Struct, frozen=True):
     """A value that a run states, and where; ``also`` are other values of other runs, each once, as text."""
 
     value: Any
@@ -57,22 +57,22 @@ class Disclosure(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     path: str
-    batch_size: Fact | None = None
-    micro_batch_size: Fact | None = None
-    accumulation: Fact | None = None
-    tensor: Fact | None = None
-    pipeline: Fact | None = None
-    context: Fact | None = None
-    expert: Fact | None = None
-    linear: Fact | None = None
-    attention: Fact | None = None
-    communication: Fact | None = None
-    config_file: Fact | None = None
+    batch_size: StatedValue | None = None
+    micro_batch_size: StatedValue | None = None
+    accumulation: StatedValue | None = None
+    tensor: StatedValue | None = None
+    pipeline: StatedValue | None = None
+    context: StatedValue | None = None
+    expert: StatedValue | None = None
+    linear: StatedValue | None = None
+    attention: StatedValue | None = None
+    communication: StatedValue | None = None
+    config_file: StatedValue | None = None
     config_places: tuple[str, ...] | None = None
     accelerators: int | None = None
 
 
-def disclosure_of(
+def read_disclosure(
     path: str, logs: Sequence[LogReport], accelerators: int | None, code: Sequence[str] = ()
 ) -> Disclosure:
     """Return what the runs of an entry disclose.
@@ -83,89 +83,80 @@ def disclosure_of(
         accelerators: those of its system; None where its description does not say.
         code: the files of the benchmark's code; without them nobody knows where the configuration lies.
     """
-    facts = {name: fact for name, key in KEYS.items() if (fact := fact_of(logs, key)) is not None}
-    places = _places(facts["config_file"], code) if "config_file" in facts else None
-    return Disclosure(path=path, config_places=places, accelerators=accelerators, **facts)
+    values = {name: stated for name, key in KEYS.items() if (stated := read_stated(logs, key)) is not None}
+    config_places = None
+    names = set(_find_file_names(values["config_file"].value)) if "config_file" in values else set()
+    if code and names:
+        files = ((path, path.rpartition("/")[2]) for path in code)
+        # A configuration may be named without what its file ends in.
+        config_places = tuple(path for path, file in files if not names.isdisjoint((file, file.rpartition(".")[0])))
+    return Disclosure(path=path, config_places=config_places, accelerators=accelerators, **values)
 
 
-def fact_of(logs: Sequence[LogReport], key: str) -> Fact | None:
+def read_stated(logs: Sequence[LogReport], key: str) -> StatedValue | None:
     """Return what runs state of a key; None where none does."""
     stated = [log for log in logs if key in log.run.hyperparameters]
     if not stated:
         return None
     values = dict.fromkeys(show(log.run.hyperparameters[key], _LONGEST) for log in stated)
-    run, (first, *also) = stated[0].run, values
+    run, (first, *others) = stated[0].run, values
     value = run.hyperparameters[key]
     if len(first) >= _LONGEST:
         value = value[:_LONGEST] if isinstance(value, str) else first
-    return Fact(value, stated[0].path, run.lines.get(key), tuple(also))
+    return StatedValue(value, stated[0].path, run.lines.get(key), tuple(others))
 
 
 def show_value(value: Any) -> str:
     """Return a value as a table has it: numbers alone and in lists as the same text where they are equal."""
     if isinstance(value, list) and len(value) <= _MOST_NUMBERS:
-        return f"[{', '.join(map(_shown, value))}]"
-    return _shown(value)
+        return f"[{', '.join(map(_show_one_value, value))}]"
+    return _show_one_value(value)
 
 
-def _shown(value: Any) -> str:
-    """A number in seven digits, as a single-precision one has them; also one that is written as text."""
+def _show_one_value(value: Any) -> str:
+    """Return a number, also one written as text, in seven digits, as a single-precision one has them."""
     number = float(value) if isinstance(value, str) and _NUMBER.fullmatch(value) else usable_number(value)
     if number is None or abs(number) >= _LARGE:
         return show(value, 60).strip('"')
     return str(int(number)) if number == int(number) else f"{number:.7g}"
 
 
-def show_fact(fact: Fact) -> str:
+def show_stated(stated: StatedValue) -> str:
     """Return what runs state, each value once."""
-    values = [show_value(fact.value), *(also.strip('"') for also in fact.also)]
+    values = [show_value(stated.value), *(other.strip('"') for other in stated.also)]
     return " or ".join(values[:_MOST_VALUES]) + (" …" if len(values) > _MOST_VALUES else "")
 
 
-def _accelerators(entry: Entry) -> int | None:
-    content = (entry.description.content if entry.description else None) or {}
-    counts = [count(content.get(name)) for name in ("number_of_nodes", "accelerators_per_node")]
-    return prod(one or 0 for one in counts) or None
-
-
-def code_of(benchmark: str, code: Iterable[str]) -> list[str]:
+def select_code(benchmark: str, code: Iterable[str]) -> list[str]:
     """Return the files of a benchmark's code among those of an organisation, wherever in its folder they lie."""
     return [path for path in code if path.startswith(f"benchmarks/{benchmark}/")]
 
 
-def _places(config: Fact, code: Sequence[str]) -> tuple[str, ...] | None:
-    names = set(_names(config.value))
-    return tuple(path for path in code if not names.isdisjoint(_spellings(path))) if code and names else None
-
-
-def _names(value: Any) -> Iterator[str]:
-    """The files that a value names, without their folders."""
+def _find_file_names(value: Any) -> Iterator[str]:
+    """Yield the files that a value names, without their folders."""
     if isinstance(value, str):
         for part in re.split(r"[,;:+\s]", readable(value[:_LONGEST])):
             if name := part.rstrip("/").rpartition("/")[2]:
                 yield name
 
 
-def _spellings(path: str) -> tuple[str, str]:
-    """The name of a file, with and without what it ends in."""
-    name = path.rpartition("/")[2]
-    return name, name.rpartition(".")[0] or name
-
-
 def audit_disclosures(entries: Iterable[Entry], listing: Listing | None) -> Iterator[Finding]:
     """Yield what the entries of an organisation disclose and what cannot be so, each once an entry."""
     files = listing.code if listing else ()
     for entry in entries:
-        code = code_of(entry.benchmark, files)
-        stated = disclosure_of(entry.path, entry.logs, _accelerators(entry), code)
-        if stated.config_file is not None:
-            yield from _config(entry, stated, stated.config_file, code)
+        content = (entry.description.content if entry.description else None) or {}
+        counts = [count(content.get(name)) for name in ("number_of_nodes", "accelerators_per_node")]
+        code = select_code(entry.benchmark, files)
+        disclosed = read_disclosure(entry.path, entry.logs, prod(one or 0 for one in counts) or None, code)
+        if disclosed.config_file is not None:
+            yield from _audit_config(entry, disclosed, disclosed.config_file, code)
         # Some of the accelerators generate what the others train on; how many, no log says.
         if not any(key.startswith("generation_") for log in entry.logs for key in log.run.hyperparameters):
-            yield from _sizes(stated)
+            yield from _audit_parallelism(disclosed)
 
 
-def _config(entry: Entry, stated: Disclosure, config: Fact, code: Sequence[str]) -> Iterator[Finding]:
+def _audit_config(entry: Entry, disclosed: Disclosure, config: StatedValue, code: Sequence[str]) -> Iterator[Finding]:
+    """Yield what cannot be so of the configuration that an entry names."""
     shown = show(config.value, _LONGEST)
 
     def about(rule: str, expected: str | None = None, actual: str = shown, fix: str | None = None) -> Finding:
@@ -173,56 +164,51 @@ def _config(entry: Entry, stated: Disclosure, config: Fact, code: Sequence[str])
 
     if config.also:
         yield about("config.differs", actual=several([shown, *config.also], 5))
-    if stated.config_places == ():
+    names = list(_find_file_names(config.value))
+    if disclosed.config_places == ():
         there = [path.rpartition("/")[2] for path in code[:_MOST_NAMES]]
-        close = get_close_matches(next(_names(config.value), ""), sorted(set(there)), 1, 0.8)
+        close = get_close_matches(names[0], sorted(set(there)), 1, 0.8)
         fix = f"The code has {close[0]}; name the one that was used." if close else None
         yield about("config.missing", expected=f"a file below benchmarks/{entry.benchmark}", fix=fix)
-    name = " ".join(_names(config.value))
+    name = " ".join(names)
     model = entry.description.text("accelerator_model_name") if entry.description else ""
-    if (named := named_in(name)) and (own := named_in(model) | named_in(entry.system)) and named.isdisjoint(own):
+    named, known = named_in(name), named_in(model) | named_in(entry.system)
+    if named and known and named.isdisjoint(known):
         yield about("config.accelerator", expected=model)
-    scale, number = _SCALE.search(name), stated.accelerators
+    scale, number = _SCALE.search(name), disclosed.accelerators
     if scale is not None and number is not None and int(scale[1]) * int(scale[2]) != number:
         yield about("config.scale", expected=f"{number} accelerators")
 
 
-def _sizes(stated: Disclosure) -> Iterator[Finding]:
+def _audit_parallelism(disclosed: Disclosure) -> Iterator[Finding]:
     """Yield parallel sizes that do not divide the accelerators, else a batch that is no multiple of what they hold."""
-    number = stated.accelerators
-    sizes = {
-        name: _size(fact) for name in ("tensor", "pipeline", "context", "expert") if (fact := getattr(stated, name))
-    }
+    number = disclosed.accelerators
+    stated = {name: getattr(disclosed, name) for name in ("tensor", "pipeline", "context", "expert")}
+    sizes = {name: _read_size(value) for name, value in stated.items() if value is not None}
     if number is None or not sizes or None in sizes.values():
         return
-    first = next(fact for name in sizes if (fact := getattr(stated, name)))
     # Experts are spread over accelerators that share out the data or the sequence, stage by stage.
     model, experts = (
-        {name: size for name, size in sizes.items() if name in of and size is not None}
-        for of in (("tensor", "pipeline", "context"), ("pipeline", "expert"))
+        {name: size for name, size in sizes.items() if name in group and size is not None}
+        for group in (("tensor", "pipeline", "context"), ("pipeline", "expert"))
     )
     for group in (model, experts):
         if number % prod(group.values()):
             actual = f"{' x '.join(f'{name} {size}' for name, size in group.items())} = {prod(group.values())}"
-            expected = f"a divisor of {number} accelerators"
+            expected, first = f"a divisor of {number} accelerators", stated[next(iter(sizes))]
             yield finding("disclosure.parallelism", first.path, line=first.line, expected=expected, actual=actual)
             return
-    yield from _batch(stated, number // prod(model.values()))
-
-
-def _batch(stated: Disclosure, replicas: int) -> Iterator[Finding]:
-    batch, micro, steps = (_size(fact) for fact in (stated.batch_size, stated.micro_batch_size, stated.accumulation))
-    if batch is None or micro is None or stated.micro_batch_size is None:
+    replicas, where = number // prod(model.values()), disclosed.micro_batch_size
+    batch, micro, steps = map(_read_size, (disclosed.batch_size, where, disclosed.accumulation))
+    if batch is None or micro is None or where is None:
         return
     if (batch != micro * replicas * steps) if steps is not None else batch % (micro * replicas):
-        times = f"accumulation {steps}" if steps is not None else "a whole number"
-        expected = f"micro batch {micro} x {replicas} replicas x {times}"
-        expected += f" = {micro * replicas * steps}" if steps is not None else ""
-        where = stated.micro_batch_size
+        expected = f"micro batch {micro} x {replicas} replicas x "
+        expected += "a whole number" if steps is None else f"accumulation {steps} = {micro * replicas * steps}"
         actual = f"global_batch_size {batch}"
         yield finding("disclosure.batch-size", where.path, line=where.line, expected=expected, actual=actual)
 
 
-def _size(fact: Fact | None) -> int | None:
-    """A size of one or more; None where it is not stated, or not so."""
-    return (count(fact.value) or None) if fact is not None and not fact.also else None
+def _read_size(stated: StatedValue | None) -> int | None:
+    """Return a size of one or more; None where it is not stated, or differs from run to run."""
+    return (count(stated.value) or None) if stated is not None and not stated.also else None

@@ -43,24 +43,21 @@ def audit_runs(entry: Entry, keys: Collection[str], reported: Collection[str]) -
         keys: the hyperparameters that the rules or the reference name.
         reported: the rules of errors and warnings that the entry has already; what they speak of is not repeated.
     """
-    differ = list(_find_different_names(entry, reported))
-    yield from differ
+    differ = False
+    for key, (rule, things, same) in _NAMED_BY_RUNS.items():
+        groups = _group_by_name(entry.logs, key, same) if rule not in reported else {}
+        if len(groups) > 1:
+            differ = True
+            actual = _describe_groups({show(name): logs for name, logs in groups.items()})
+            message = f"The runs of an entry name different {things}"
+            yield _report_smallest_group("cross.runs-differ", key, groups, message, actual=actual)
     known = _MAY_DIFFER | ({"global_batch_size"} if _OF_BATCH_SIZE.intersection(reported) else set())
     yield from _find_different_hyperparameters(entry, set(keys) - known)
     if not differ:
         yield from _find_other_scale(entry)
 
 
-def _find_different_names(entry: Entry, reported: Collection[str]) -> Iterator[Finding]:
-    for key, (rule, things, same) in _NAMES.items():
-        groups = _group_by_name(entry.logs, key, same) if rule not in reported else {}
-        if len(groups) > 1:
-            actual = _describe_groups({show(name): logs for name, logs in groups.items()})
-            message = f"The runs of an entry name different {things}"
-            yield _finding_at_fewest("cross.runs-differ", key, groups, message, actual=actual)
-
-
-def _finding_at_fewest(
+def _report_smallest_group(
     rule: str, key: str, groups: dict[str, list[LogReport]], message: str | None = None, **parts: Any
 ) -> Finding:
     """Return the finding on a key whose values differ between groups of logs, at the first log of the smallest."""
@@ -70,16 +67,16 @@ def _finding_at_fewest(
 
 def _group_by_name(logs: Iterable[LogReport], key: str, same: Callable[[str, str], bool]) -> dict[str, list[LogReport]]:
     """Return the logs by what they name, in its first spelling; placeholders only where nothing else is named."""
-    named: dict[str, list[LogReport]] = {}
+    by_name: dict[str, list[LogReport]] = {}
     for log in logs:
         value = log.run.identity.get(key)
         if isinstance(value, str) and value:
-            named.setdefault(readable(value[:_LONGEST]), []).append(log)
-    filled = [name for name in named if not is_placeholder(name)] or list(named)
+            by_name.setdefault(readable(value[:_LONGEST]), []).append(log)
+    names = [name for name in by_name if not is_placeholder(name)] or list(by_name)
     groups: dict[str, list[LogReport]] = {}
-    for name in filled[:_MOST_VALUES]:
+    for name in names[:_MOST_VALUES]:
         first = next((one for one in groups if same(one, name)), name)
-        groups.setdefault(first, []).extend(named[name])
+        groups.setdefault(first, []).extend(by_name[name])
     return groups
 
 
@@ -95,19 +92,17 @@ def same_platform(one: str, other: str) -> bool:
     first, second = (re.sub(r"^1 ?[x×] ?", "", name.lower().strip()) for name in (one, other))
     if re.sub(r"[\W_]", "", first) == re.sub(r"[\W_]", "", second):
         return True
-    if (named := named_in(first)) and (others := named_in(second)) and named != others:
+    if (accelerators := named_in(first)) and (others := named_in(second)) and accelerators != others:
         return False
-    words, beside = (re.findall(r"[^\W_]+", name) for name in (first, second))
-    return len(words) == len(beside) and all(map(_same_word, words, beside))
-
-
-def _same_word(one: str, other: str) -> bool:
-    plain = one.isalpha() and other.isalpha()
-    return one == other or (plain and SequenceMatcher(None, one, other).ratio() >= _ALIKE)
+    words, others_words = (re.findall(r"[^\W_]+", name) for name in (first, second))
+    return len(words) == len(others_words) and all(
+        word == other or (word.isalpha() and other.isalpha() and SequenceMatcher(None, word, other).ratio() >= _ALIKE)
+        for word, other in zip(words, others_words, strict=True)
+    )
 
 
 #: What every run of an entry names: the rule on one that does not fit the entry, the plural, and what is the same.
-_NAMES: dict[str, tuple[str, str, Callable[[str, str], bool]]] = {
+_NAMED_BY_RUNS: dict[str, tuple[str, str, Callable[[str, str], bool]]] = {
     "submission_platform": ("cross.platform", "platforms", same_platform),
     "submission_benchmark": ("cross.benchmark", "benchmarks", str.__eq__),
     "submission_division": (
@@ -143,7 +138,7 @@ def _find_different_hyperparameters(entry: Entry, keys: Collection[str]) -> Iter
         actual = several([f"{name}: {_describe_groups(groups)}" for name, groups in odd.items()], _MOST_NAMED)
         severity = None if division_of(entry.division) == CLOSED else Severity.WARNING
         key, groups = next(iter(odd.items()))
-        yield _finding_at_fewest("entry.hyperparameters-differ", key, groups, actual=actual, severity=severity)
+        yield _report_smallest_group("entry.hyperparameters-differ", key, groups, actual=actual, severity=severity)
 
 
 def _find_other_scale(entry: Entry) -> Iterator[Finding]:

@@ -12,7 +12,16 @@ from mlsub.io.show import plural, several, show
 from mlsub.log.event import expected_event_type
 from mlsub.log.reading import usable_number
 from mlsub.log.run import MAX_EVALUATIONS, Evaluation, Run
-from mlsub.review.cadence import Dated, all_numbers, audit_cadence, audit_dataset, batch_size, fact_of, grouped, order
+from mlsub.review.cadence import (
+    DatedFact,
+    all_numbers,
+    audit_cadence,
+    audit_dataset,
+    batch_size,
+    find_fact,
+    round_numbers,
+    show_count,
+)
 from mlsub.rules.catalogue import finding, reviewed
 from mlsub.systems.fields import MAX_TEXT, is_placeholder, placeholders_in
 
@@ -39,18 +48,18 @@ MOST_OTHER_LINES = 2
 
 #: The audits of one run by the rule that a defect in them is reported under.
 _AUDITS: dict[str, Callable[[Run, str, str, str], Iterator[Finding]]] = {
-    "run.interval-negative": lambda run, path, *_: _interval(run, path),
-    "run.clock-backwards": lambda *of: _clock(*of),
-    "run.status-unknown": lambda run, path, *_: _status(run, path),
-    "run.placeholder": lambda run, path, *_: _placeholders(run, path),
-    "run.contact": lambda run, path, *_: _contacts(run, path),
-    "run.event-type": lambda run, path, *_: _event_types(run, path),
+    "run.interval-negative": lambda run, path, *_: _audit_interval(run, path),
+    "run.clock-backwards": lambda *args: _audit_clock(*args),
+    "run.status-unknown": lambda run, path, *_: _audit_status(run, path),
+    "run.placeholder": lambda run, path, *_: _audit_placeholders(run, path),
+    "run.contact": lambda run, path, *_: _audit_contacts(run, path),
+    "run.event-type": lambda run, path, *_: _audit_event_types(run, path),
     "run.eval-missing": lambda run, path, *_: audit_ending(run, path),
-    "run.eval-length": lambda *of: audit_lengths(*of),
-    "run.progress-backwards": lambda *of: audit_progress(*of),
-    "run.eval-cadence": lambda *of: audit_cadence(*of),
-    "run.train-samples": lambda *of: audit_dataset(*of),
-    "run.records-only": lambda *of: audit_other_lines(*of),
+    "run.eval-length": lambda *args: audit_lengths(*args),
+    "run.progress-backwards": lambda *args: audit_progress(*args),
+    "run.eval-cadence": lambda *args: audit_cadence(*args),
+    "run.train-samples": lambda *args: audit_dataset(*args),
+    "run.records-only": lambda *args: audit_other_lines(*args),
 }
 
 
@@ -63,14 +72,14 @@ def audit_run(run: Run, path: str, usage: str, round_: str) -> list[Finding]:
         usage: ``training`` or ``hpc``; the written rules are kept by usage and round.
         round_: the round whose rules apply, like ``1.0``.
     """
-    of = (run, path, usage, round_)
+    args = (run, path, usage, round_)
     try:
-        return [found for audit in _AUDITS.values() for found in audit(*of)]
+        return [found for audit in _AUDITS.values() for found in audit(*args)]
     except Exception:  # A defect of ours, which only that audit shall suffer.
-        return [found for rule, audit in _AUDITS.items() for found in reviewed(rule, path, audit, *of)]
+        return [found for rule, audit in _AUDITS.items() for found in reviewed(rule, path, audit, *args)]
 
 
-def _event_types(run: Run, path: str) -> Iterator[Finding]:
+def _audit_event_types(run: Run, path: str) -> Iterator[Finding]:
     for key, (found, line) in sorted(run.event_types.items(), key=lambda item: item[1][1]):
         yield finding(
             "run.event-type",
@@ -82,7 +91,7 @@ def _event_types(run: Run, path: str) -> Iterator[Finding]:
         )
 
 
-def _placeholders(run: Run, path: str) -> Iterator[Finding]:
+def _audit_placeholders(run: Run, path: str) -> Iterator[Finding]:
     found = {place: key for values in (run.identity, run.hyperparameters) for key, place in placeholders_in(values)}
     if found:
         lines = [run.lines[key] for key in found.values() if key in run.lines]
@@ -91,7 +100,7 @@ def _placeholders(run: Run, path: str) -> Iterator[Finding]:
         yield finding("run.placeholder", path, line=min(lines, default=None), actual=several(shown, 10))
 
 
-def _contacts(run: Run, path: str) -> Iterator[Finding]:
+def _audit_contacts(run: Run, path: str) -> Iterator[Finding]:
     """Yield keys whose values name a person, by key and line; the values themselves are never shown."""
     found = {}
     for key, value in (*run.identity.items(), *run.hyperparameters.items()):
@@ -108,23 +117,22 @@ def _contacts(run: Run, path: str) -> Iterator[Finding]:
         yield finding("run.contact", path, line=min(lines, default=None), actual=several(shown, 10))
 
 
-def _interval(run: Run, path: str) -> Iterator[Finding]:
-    duration = run.duration_ms
-    if duration is not None and duration < 0:
-        yield finding(
-            "run.interval-negative", path, line=run.lines.get("run_stop"), actual=f"{duration / 60_000:g} minutes"
-        )
-    elif duration is not None and duration > LONGEST_MS:
-        minutes = f"{duration / 60_000:,.0f} minutes"
-        yield finding("run.interval-too-long", path, line=run.lines.get("run_stop"), actual=minutes)
-    apart = [line for earliest, latest, line in run.edges.values() if latest - earliest > IDLE_MS]
-    if duration is not None and apart:
+def _audit_interval(run: Run, path: str) -> Iterator[Finding]:
+    duration, stop_line = run.duration_ms, run.lines.get("run_stop")
+    if duration is None:
+        return
+    if duration < 0:
+        yield finding("run.interval-negative", path, line=stop_line, actual=f"{duration / 60_000:g} minutes")
+    elif duration > LONGEST_MS:
+        yield finding("run.interval-too-long", path, line=stop_line, actual=f"{duration / 60_000:,.0f} minutes")
+    repeated = [line for earliest, latest, line in run.edges.values() if latest - earliest > IDLE_MS]
+    if repeated:
         widest = run.edges["run_stop"][1] - run.edges["run_start"][0]
         actual = f"{duration / 60_000:.1f} minutes count, {widest / 60_000:.1f} from the first to the last of them"
-        yield finding("run.interval-repeated", path, line=apart[0], actual=actual)
+        yield finding("run.interval-repeated", path, line=repeated[0], actual=actual)
 
 
-def _clock(run: Run, path: str, usage: str, round_: str) -> Iterator[Finding]:
+def _audit_clock(run: Run, path: str, usage: str, round_: str) -> Iterator[Finding]:
     clock = run.timeline
     if clock.steps and not is_evaluated_after_run(run, usage, round_):
         yield finding(
@@ -135,7 +143,7 @@ def _clock(run: Run, path: str, usage: str, round_: str) -> Iterator[Finding]:
         )
 
 
-def _status(run: Run, path: str) -> Iterator[Finding]:
+def _audit_status(run: Run, path: str) -> Iterator[Finding]:
     status: Any = run.status
     if run.status_line is None or status == "success":
         return
@@ -151,15 +159,15 @@ def _status(run: Run, path: str) -> Iterator[Finding]:
     yield finding(rule, path, line=run.status_line, expected=expected, actual=actual, fix=fix)
 
 
-class Order(Dated, frozen=True):
-    """A benchmark that is evaluated after the run, and why."""
+class EvaluatedAfterRun(DatedFact, frozen=True):
+    """That a benchmark is evaluated after the run, and why."""
 
-    after_run: str
+    reason: str
 
 
 def is_evaluated_after_run(run: Run | str, usage: str, round_: str) -> bool:
-    """Return whether the benchmark of a run, or of this name, is evaluated after the run, as order.yaml has it."""
-    return fact_of(run, usage, round_, "order.yaml", Order) is not None
+    """Return whether the benchmark of a run, or of this name, is evaluated after the run, as after_run.yaml has it."""
+    return find_fact(run, usage, round_, "after_run.yaml", EvaluatedAfterRun) is not None
 
 
 def audit_lengths(run: Run, path: str, usage: str, round_: str) -> Iterator[Finding]:
@@ -171,7 +179,7 @@ def audit_lengths(run: Run, path: str, usage: str, round_: str) -> Iterator[Find
     if between >= BETWEEN_MS:
         most = f"{lengths.longest_ms:g} ms or less" if lengths.longest_ms else "no time"
         actual = f"{lengths.short} of {lengths.count} evaluations take {most}, in a run of "
-        actual += f"{grouped(round(duration / 1000, 1))} s"
+        actual += f"{show_count(round(duration / 1000, 1))} s"
         yield finding("run.eval-length", path, line=lengths.line, actual=actual)
 
 
@@ -179,20 +187,20 @@ def audit_progress(run: Run, path: str, usage: str, round_: str) -> Iterator[Fin
     """Yield evaluations whose place in training goes backwards, or is not their steps times the batch size."""
     # Evaluations made beside the training end in any order: the short ones overtake the first, which compiles.
     beside = run.lengths.beside and run.lengths.count > 0
-    if not beside and not _in_order(run.evaluations) and not is_evaluated_after_run(run, usage, round_):
-        yield from _backwards(run, path)
-    yield from _progress_steps(run, path)
+    if not beside and not _are_in_order(run.evaluations) and not is_evaluated_after_run(run, usage, round_):
+        yield from _audit_backward_steps(run, path)
+    yield from _audit_steps_and_samples(run, path)
 
 
-def _in_order(evaluations: Sequence[Evaluation]) -> bool:
-    """Whether their places, all in samples or all in epochs, are numbers that never fall, as in nearly any log."""
+def _are_in_order(evaluations: Sequence[Evaluation]) -> bool:
+    """Return whether their places, all in samples or all in epochs, are numbers that never fall, as in most logs."""
     places = [evaluation.samples_count for evaluation in evaluations]
     if places.count(None) == len(places):
         places = [evaluation.epoch_num for evaluation in evaluations]
     return all_numbers(places) and places == sorted(places)
 
 
-def _backwards(run: Run, path: str) -> Iterator[Finding]:
+def _audit_backward_steps(run: Run, path: str) -> Iterator[Finding]:
     furthest: dict[str, float] = {}
     steps: list[tuple[Evaluation, str, float, float]] = []
     for evaluation in run.evaluations:
@@ -213,12 +221,12 @@ def _backwards(run: Run, path: str) -> Iterator[Finding]:
             path,
             f"An evaluation has a lower {name} than the one before it",
             line=evaluation.line,
-            expected=f"{grouped(before)} or more",
-            actual=grouped(place) + more,
+            expected=f"{show_count(before)} or more",
+            actual=show_count(place) + more,
         )
 
 
-def _progress_steps(run: Run, path: str) -> Iterator[Finding]:
+def _audit_steps_and_samples(run: Run, path: str) -> Iterator[Finding]:
     size = batch_size(run)
     if size is None:
         return
@@ -230,8 +238,8 @@ def _progress_steps(run: Run, path: str) -> Iterator[Finding]:
                 "run.progress-steps",
                 path,
                 line=evaluation.line,
-                expected=f"{grouped(steps * size)} ({grouped(steps)} steps of {grouped(size)})",
-                actual=grouped(samples),
+                expected=f"{show_count(steps * size)} ({show_count(steps)} steps of {show_count(size)})",
+                actual=show_count(samples),
             )
             return
 
@@ -240,27 +248,22 @@ def audit_ending(run: Run, path: str) -> Iterator[Finding]:
     """Yield a successful run whose last block of training ends without an evaluation."""
     if not run.converged or len(run.evaluations) >= MAX_EVALUATIONS:
         return
-    if not run.evaluations:
-        yield _missing(run, path, "none in the log")
-        return
-    last = run.evaluations[-1]
-    stop, block = run.timeline.run_stop, run.last_block
-    if block is None or stop is None or block[0] < last.line or any(e.time_ms >= block[1] for e in run.evaluations):
-        return
-    idle = stop - block[1]
-    if idle > max(IDLE_MS, IDLE_SHARE * (run.duration_ms or 0)):
-        yield _missing(
-            run, path, f"the last one in line {last.line}, before a block in line {block[0]} of {idle / 1000:g} s"
-        )
+    actual = "none in the log"
+    if run.evaluations:
+        last = run.evaluations[-1]
+        stop, block = run.timeline.run_stop, run.last_block
+        if block is None or stop is None or block[0] < last.line or any(e.time_ms >= block[1] for e in run.evaluations):
+            return
+        idle = stop - block[1]
+        if not idle > max(IDLE_MS, IDLE_SHARE * (run.duration_ms or 0)):  # Not a number is no time either.
+            return
+        actual = f"the last one in line {last.line}, before a block in line {block[0]} of {idle / 1000:g} s"
+    yield finding("run.eval-missing", path, line=run.status_line, actual=actual)
 
 
 def audit_other_lines(run: Run, path: str, usage: str, round_: str) -> Iterator[Finding]:
     """Yield a log that has nothing of the framework, where the rules ask for all that it writes."""
-    since, other = WHOLE_LOGS, run.other_lines
-    demanded = usage == since[0] and (order(round_) or (0, 0)) >= since[1]
+    (whole_usage, whole_since), other = WHOLE_LOGS, run.other_lines
+    demanded = usage == whole_usage and (round_numbers(round_) or (0, 0)) >= whole_since
     if demanded and run.timeline.events and other is not None and other <= MOST_OTHER_LINES:
         yield finding("run.records-only", path, actual=plural(other, "other line") if other else "no other line")
-
-
-def _missing(run: Run, path: str, actual: str) -> Finding:
-    return finding("run.eval-missing", path, line=run.status_line, actual=actual)

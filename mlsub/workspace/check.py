@@ -12,7 +12,7 @@ from mlsub.findings import Finding, Verdict
 from mlsub.io.show import from_here
 from mlsub.judge.entry import COPIED
 from mlsub.judge.package import single_log
-from mlsub.review.cross import audit_same_prints
+from mlsub.review.cross import audit_same_fingerprints
 from mlsub.rounds import Round, get_round, normalise_round
 from mlsub.rules.catalogue import finding, reviewed
 from mlsub.submission.find import Place, Target, packages
@@ -116,7 +116,7 @@ def _round_report(places: Sequence[Place], judged: Sequence[Checked], request: R
     copies = {f.path for f in findings if f.message == COPIED}
     prints = [print_ for one in judged for print_ in one.prints]
     findings += [f for one in judged for f in one.crashed]
-    findings += reviewed("entry.same-log-twice", ".", lambda: audit_same_prints(prints, copies))
+    findings += reviewed("entry.same-log-twice", ".", lambda: audit_same_fingerprints(prints, copies))
     official = _official([part.official for part in parts])
     if official is Verdict.NOT_CHECKED and not any(f.rejects for f in findings):
         findings.append(_nothing_there(places))

@@ -12,7 +12,7 @@ import msgspec
 from mlsub.findings import Finding
 from mlsub.io.data import reduced
 from mlsub.judge.package import judge_package, list_package, logs_of
-from mlsub.review.cross import Print, prints_of
+from mlsub.review.cross import Fingerprint, fingerprint_logs
 from mlsub.rules.catalogue import isolated
 from mlsub.submission.model import LogReport, Package
 from mlsub.submission.report import Report
@@ -49,7 +49,7 @@ class Checked(msgspec.Struct, frozen=True):
     """
 
     reports: tuple[Report, ...] = ()
-    prints: tuple[Print, ...] = ()
+    prints: tuple[Fingerprint, ...] = ()
     crashed: tuple[Finding, ...] = ()
     logs: tuple[LogReport, ...] = ()
     reused: int = 0
@@ -130,8 +130,8 @@ class _Reading:
         if package is not None:
             by_path = {log.path: log for log in logs}
             reports = (judge_package(package, job.root, by_path, job.round, job.request.convergence),)
-        none: tuple[Print, ...] = ()
-        prints, crashed = isolated("entry.same-log-twice", ".", lambda: prints_of(logs), none)
+        none: tuple[Fingerprint, ...] = ()
+        prints, crashed = isolated("entry.same-log-twice", ".", lambda: fingerprint_logs(logs), none)
         checked, record = Checked(reports, prints, crashed), None
         if self._of_package is not None:
             fingerprint = job.fingerprint() if checked.lasting else None

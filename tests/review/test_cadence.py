@@ -15,7 +15,7 @@ from mlsub.findings import Finding
 from mlsub.io.data import load_yaml, shipped
 from mlsub.log import run as run_module
 from mlsub.review import cadence
-from mlsub.review.cadence import Cadence, amount, audit_cadence
+from mlsub.review.cadence import Cadence, audit_cadence, compute_amount
 from mlsub.rounds import get_round, known_rounds
 from mlsub.rules.formula import parse
 from tests.review.folding import make_run
@@ -147,4 +147,4 @@ def test_every_benchmark_of_the_rounds_with_rules_of_their_own_has_its_frequency
             for value in (fact.every, *(fact.first or []), fact.samples):
                 if isinstance(value, str):
                     assert parse(value[1:]).names == ("global_batch_size",)
-                    assert (amount(value, make_run(name, global_batch_size=512)) or 0) > 0
+                    assert (compute_amount(value, make_run(name, global_batch_size=512)) or 0) > 0

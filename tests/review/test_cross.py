@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from mlsub.log.reading import LARGEST_COUNT, usable_number
 from mlsub.review.cadence import all_numbers
-from mlsub.review.cross import contradicts, text_of
+from mlsub.review.cross import encode_json, find_platform_contradiction
 from tools.support.corpus import CORPUS
 from tools.support.make_tree import Tree, make_tree
 from tools.support.runner import check
@@ -119,14 +119,14 @@ PAIRS: dict[str, dict[str, list[list[str]]]] = yaml.safe_load(Path(__file__).wit
     ],
 )
 def test_a_platform_is_judged_as_by_hand(verdict: str, said: str, names: tuple[str, ...]) -> None:
-    assert (contradicts(said, names) is None) is (verdict == "right")
+    assert (find_platform_contradiction(said, names) is None) is (verdict == "right")
 
 
 @pytest.mark.parametrize(
     ("said", "words"), [("tpu-v5p", "names another accelerator"), ("X86", "has no word in common")]
 )
 def test_the_message_says_what_is_wrong(said: str, words: str) -> None:
-    assert words in str(contradicts(said, ("cloud-tpu-trillium-1024", "TPU-trillium")))
+    assert words in str(find_platform_contradiction(said, ("cloud-tpu-trillium-1024", "TPU-trillium")))
 
 
 @pytest.mark.long
@@ -153,6 +153,6 @@ def test_all_are_numbers_where_each_is(values: list[Any]) -> None:
 
 @pytest.mark.parametrize("value", ["\ud800", 2**70, [float("inf")], {"a": ["\udfff"]}])
 def test_any_value_has_a_text_of_its_own(value: Any) -> None:
-    texts = {text_of(one, 1000) for one in (value, [value], "a", 1, 1.0, "1", True, [])}
+    texts = {encode_json(one, 1000) for one in (value, [value], "a", 1, 1.0, "1", True, [])}
     assert len(texts) == 8
-    assert text_of([value] * 1000, 10) == text_of([value] * 2000, 10)
+    assert encode_json([value] * 1000, 10) == encode_json([value] * 2000, 10)

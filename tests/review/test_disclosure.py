@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from mlsub.io.data import load_yaml
-from mlsub.review.disclosure import Fact, audit_disclosures, code_of, disclosure_of
+from mlsub.review.disclosure import StatedValue, audit_disclosures, read_disclosure, select_code
 from mlsub.submission.listing import Item, Listing
 from mlsub.submission.model import Entry
 from mlsub.systems.description import SystemDescription
@@ -115,12 +115,12 @@ def test_reference_runs_that_generate_and_train_on_one_machine_are_not_asked_abo
 def test_what_an_entry_discloses_is_there_with_its_places() -> None:
     values = {**SIZES, "global_batch_size": 32, "lowest_numerical_precision_in_linear": "fp8"}
     runs = [{**values, "config_filename": "config_a.sh"}, {**values, "global_batch_size": 64}]
-    of, code = entry(*runs), code_of("llama31_8b", listing("config_a.sh", "old/config_a.sh", "run.sub").code)
-    stated = disclosure_of(of.path, of.logs, 16, code)
-    assert stated.batch_size == Fact(32, "result_0.txt", 7, also=("64",))
-    assert stated.tensor == Fact(2, "result_0.txt", 3)
-    assert stated.linear == Fact("fp8", "result_0.txt", 8)
-    assert stated.config_file == Fact("config_a.sh", "result_0.txt", 9)
+    of, code = entry(*runs), select_code("llama31_8b", listing("config_a.sh", "old/config_a.sh", "run.sub").code)
+    stated = read_disclosure(of.path, of.logs, 16, code)
+    assert stated.batch_size == StatedValue(32, "result_0.txt", 7, also=("64",))
+    assert stated.tensor == StatedValue(2, "result_0.txt", 3)
+    assert stated.linear == StatedValue("fp8", "result_0.txt", 8)
+    assert stated.config_file == StatedValue("config_a.sh", "result_0.txt", 9)
     assert stated.config_places == (f"{CODE}/config_a.sh", f"{CODE}/old/config_a.sh")
     assert (stated.attention, stated.micro_batch_size, stated.accelerators) == (None, None, 16)
 

@@ -27,7 +27,7 @@ from mlsub.convergence.statistics import cut_of
 from mlsub.io.errors import MlsubError
 from mlsub.log.run import Run
 from mlsub.present.footnote import footnote
-from mlsub.review.runs.stretch import lengths_of, stretch_of
+from mlsub.review.runs.stretch import measure_lengths, measure_stretch
 from mlsub.submission.model import LogReport
 from mlsub.submission.result import Result as Entry
 from mlsub.systems.description import read_content
@@ -197,7 +197,7 @@ def _of_entry(result: Result, entry: Entry) -> Facts:
         rcp=entry.rcp.verdict,
         rcp_factor=_rcp_factor(entry),
         # The decimals that somebody wrote down, not what binary makes of them.
-        edit_factor=Fraction(repr(stretch.factor)) if (stretch := stretch_of(entry)) else None,
+        edit_factor=Fraction(repr(stretch.factor)) if (stretch := measure_stretch(entry)) else None,
         scaling_json=exact(entry.score.scaling) if entry.score.scaling_file else None,
         published_source=result.published.source if result.published else None,
         run_minutes=tuple(_minutes(log.run.duration_ms) if log.counts_in(round_) else None for log in entry.logs),
@@ -228,7 +228,7 @@ def _scores(facts: Facts, entry: Entry) -> dict[str, Fraction | None]:
         return dict.fromkeys(BASES)
     unscaled = mean
     if facts.edit_factor is not None:
-        lengths = [lengths_of(log) if log.counts_in(entry.rules) else None for log in entry.logs]
+        lengths = [measure_lengths(log) if log.counts_in(entry.rules) else None for log in entry.logs]
         unscaled = _olympic_mean(entry, [_minutes(of and of[1]) for of in lengths]) or mean
     # Both of these scale the times as they stand in the logs, edited or not: so do the official tools.
     as_published = mean * (facts.scaling_json or 1)

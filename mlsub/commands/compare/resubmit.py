@@ -25,7 +25,7 @@ from mlsub.io.errors import MlsubError
 from mlsub.io.look import content_digest
 from mlsub.io.show import first_few, plural, show
 from mlsub.log.changes import Change
-from mlsub.review.cross import digest_of
+from mlsub.review.cross import digest_log
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round
 from mlsub.rounds.benchmarks import Held
 from mlsub.rules.catalogue import finding
@@ -188,7 +188,7 @@ def _logs(old: Result, new: Result) -> Iterator[Finding]:
     gone = [name for name, content in ours if content is None or content not in {c for _, c in theirs}]
     if not changed and not gone:
         return
-    same = sorted(map(digest_of, old.logs)) == sorted(map(digest_of, new.logs))
+    same = sorted(map(digest_log, old.logs)) == sorted(map(digest_log, new.logs))
     message = "The logs are not those of the earlier round"
     if same:
         message = "The logs were edited since the earlier round; times and evaluations are the same"

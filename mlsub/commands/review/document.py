@@ -28,7 +28,7 @@ from mlsub.present.document import (
 from mlsub.present.entries import MEANINGS, rcp_words, verdict_column
 from mlsub.present.findings import MEANINGS as SEVERITIES
 from mlsub.present.findings import SUPPRESSED, facts_of, tally
-from mlsub.review.disclosure import show_fact
+from mlsub.review.disclosure import show_stated
 from mlsub.rules.catalogue import finding
 from mlsub.submission.report import Detail
 
@@ -237,9 +237,9 @@ def _disclosed(entry: ReviewedEntry, name: str) -> str:
     """What an entry discloses; of its configuration where it lies in the benchmark's code, where that is there."""
     fact, places = getattr(entry.disclosure, name), entry.disclosure.config_places
     if fact is None or name != "config_file" or places is None:
-        return show_fact(fact) if fact else ""
+        return show_stated(fact) if fact else ""
     inside = [path.removeprefix(f"benchmarks/{entry.benchmark}/") for path in places]
-    return first_few(inside, 1) if inside else f"{show_fact(fact)}: not there"
+    return first_few(inside, 1) if inside else f"{show_stated(fact)}: not there"
 
 
 def _factor(entry: ReviewedEntry) -> Cell:

@@ -14,7 +14,7 @@ from mlsub.io.show import plural
 from mlsub.judge.keys import ELSEWHERE, known_keys
 from mlsub.log.event import step_of
 from mlsub.present.document import Block, Cell, Column, Facts, Section, Span, Table, Text, section
-from mlsub.review.disclosure import KEYS, fact_of, show_fact, show_value
+from mlsub.review.disclosure import KEYS, read_stated, show_stated, show_value
 from mlsub.submission.result import Result
 
 #: Lines of a table beside its rows.
@@ -61,7 +61,8 @@ def hyperparameters(entry: Result, before: Result | None) -> tuple[Reference | N
     known = sorted((names | reference.keys()) - _LEFT_OUT)
     earlier = before.logs if before else ()
     found = (
-        Hyperparameter(name, fact_of(entry.logs, name), reference.get(name), fact_of(earlier, name)) for name in known
+        Hyperparameter(name, read_stated(entry.logs, name), reference.get(name), read_stated(earlier, name))
+        for name in known
     )
     return known_reference, tuple(of for of in found if (of.value, of.reference, of.before) != (None, None, None))
 
@@ -152,7 +153,7 @@ def _sides(entries: Mapping[int, ReviewedEntry]) -> list[_Side]:
     for words, fact_in in (("", attrgetter("value")), (" before", attrgetter("before"))):
         for number, entry in entries.items():
             of = entry.hyperparameters
-            texts = tuple((one.name, show_fact(fact_in(one))) for one in of if fact_in(one))
+            texts = tuple((one.name, show_stated(fact_in(one))) for one in of if fact_in(one))
             reference = tuple((one.name, show_value(one.reference)) for one in of if one.reference is not None)
             if texts:
                 alike.setdefault((texts, reference), []).append(f"{number}{words}")

@@ -8,7 +8,7 @@ import msgspec
 
 from mlsub.findings import Finding, Kind, Says, Severity, Verdict
 from mlsub.present.envelope import Answer
-from mlsub.review.disclosure import Disclosure, Fact
+from mlsub.review.disclosure import Disclosure, StatedValue
 from mlsub.submission.report import EntryResult
 from mlsub.systems.names import Naming
 
@@ -47,9 +47,9 @@ class Hyperparameter(msgspec.Struct, frozen=True):
     """What an entry states, that of the round before, and the reference; None where one does not state it."""
 
     name: str
-    value: Fact | None
+    value: StatedValue | None
     reference: Any
-    before: Fact | None = None
+    before: StatedValue | None = None
 
 
 class ReviewedEntry(EntryResult, frozen=True, kw_only=True):

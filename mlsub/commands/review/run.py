@@ -29,7 +29,7 @@ from mlsub.findings import Finding, Kind, Severity, Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.present.document import text_of
 from mlsub.present.entries import organisations_of, verdict_line
-from mlsub.review.disclosure import code_of, disclosure_of
+from mlsub.review.disclosure import read_disclosure, select_code
 from mlsub.review.runs.detect import observe_runs
 from mlsub.review.runs.model import Observation
 from mlsub.rules.catalogue import catalogue
@@ -260,14 +260,14 @@ def _organisation(report: Report, rows: tuple[ReviewedEntry, ...], above: str) -
 
 def _entry(result: Result, before: Result | None, code: Mapping[str, Sequence[str]]) -> ReviewedEntry:
     mean, limit = result.rcp.mean, result.rcp.minimum
-    files = code_of(result.benchmark, code.get(result.organisation, ()))
+    files = select_code(result.benchmark, code.get(result.organisation, ()))
     reference, found = hyperparameters(result, before) if result.logs else (None, ())
     return ReviewedEntry(
         **{name: getattr(result, name) for name in EntryResult.__struct_fields__},
         benchmark_name=result.benchmark_name,
         margin_percent=(mean / limit - 1) * 100 if mean is not None and limit else None,
         left_out=tuple(_left_out(result)),
-        disclosure=disclosure_of(result.path, result.logs, result.accelerators_count, files),
+        disclosure=read_disclosure(result.path, result.logs, result.accelerators_count, files),
         hyperparameters=found,
         reference=reference,
         before=before.path if before else None,

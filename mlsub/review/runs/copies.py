@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from mlsub.findings import Severity
@@ -11,15 +11,16 @@ from mlsub.io.data import blake2b
 from mlsub.io.show import first_few, plural, readable, show
 from mlsub.log.reading import usable_number
 from mlsub.log.trace import KeyMark
-from mlsub.review.cross import SEEDS_OF_A_LOG, text_of
-from mlsub.review.runs.model import Observation, observe, runs_started, seconds, thresholds
+from mlsub.review.cross import SEEDS_OF_A_LOG, encode_json
+from mlsub.review.runs.model import Observation, observe, runs_started, show_duration, thresholds
+from mlsub.rules.catalogue import finding
 from mlsub.submission.find import organisation
 from mlsub.submission.model import LogReport
 from mlsub.submission.result import Result
 
 #: Keys that have to agree in the times of all their records, besides start and stop of the run.
 _LEAST_KEYS = 3
-_NONE = KeyMark(0, "", "")
+_NO_RECORDS = KeyMark(0, "", "")
 #: Entries kept for one seed: hostile input may give every entry the same ones.
 MAX_USERS = 100
 #: Numbers above the small ones that people choose all over the world.
@@ -32,7 +33,7 @@ def is_same_run(one: LogReport, other: LogReport) -> bool:
     They have equal start and stop, and equal times of the records of most keys; or all their evaluations at the same
     times, whatever was done to the other records; or the same evaluations at the same times from run_start on.
     """
-    marks = (_moments, _course)
+    marks = (_evaluation_times, _times_and_evaluations)
     if any((found := mark(one)) is not None and found == mark(other) for mark in marks):
         return True
     ours, theirs = one.run.timeline, other.run.timeline
@@ -45,15 +46,15 @@ def is_same_run(one: LogReport, other: LogReport) -> bool:
     return equal >= _LEAST_KEYS and 2 * equal > len(common)
 
 
-def changes(log: LogReport, original: LogReport) -> Iterator[str]:
+def describe_changes(log: LogReport, original: LogReport) -> Iterator[str]:
     """Yield what is not the same in two logs of one run, in words, by keys."""
     starts = log.run.timeline.run_start, original.run.timeline.run_start
-    by = starts[0] - starts[1] if starts[0] is not None and starts[1] is not None else 0
-    moved = by != 0 and log.trace.times == original.trace.times
+    by_ms = starts[0] - starts[1] if starts[0] is not None and starts[1] is not None else 0
+    moved = by_ms != 0 and log.trace.times == original.trace.times
     if moved:
-        yield f"all times moved by {seconds(by)}"
+        yield f"all times moved by {show_duration(by_ms)}"
     for key in sorted(log.trace.keys.keys() | original.trace.keys.keys()):
-        ours, theirs = log.trace.keys.get(key, _NONE), original.trace.keys.get(key, _NONE)
+        ours, theirs = log.trace.keys.get(key, _NO_RECORDS), original.trace.keys.get(key, _NO_RECORDS)
         more = ours.count - theirs.count
         name = readable(key)
         if more:
@@ -71,106 +72,98 @@ def is_found_by_check(log: LogReport, original: LogReport) -> bool:
     return log.run.timeline == original.run.timeline and repr(evaluations[0]) == repr(evaluations[1])
 
 
-class _Log(NamedTuple):
+class _EntryLog(NamedTuple):
     """A log and the entry it is of."""
 
     entry: Result
     report: LogReport
 
 
-#: How the logs are like others, where they are not equal to them.
-_LIKE = {"inspect.same-run": "with the times of logs"}
-Pairs = list[tuple[_Log, _Log]]
+#: A log and one that it agrees with.
+_Pair = tuple[_EntryLog, _EntryLog]
 
 
 def find_copies(entries: Sequence[Result]) -> Iterator[Observation]:
     """Yield logs that agree with a log of the same entry, or of an entry named before."""
-    logs = [_Log(entry, log) for entry in entries for log in entry.logs]
-    for pairs in _together(*(_alike(logs, mark) for mark in (_edges, _moments, _course))):
-        yield from _same_runs(pairs)
-    for pairs in _alike(logs, _evaluations):
-        yield from _same_evaluations([pair for pair in pairs if not _one_run(*pair)])
-    for pairs in _alike(logs, lambda log: log.trace.times if log.trace.marks >= thresholds().copy_marks else None):
-        others = [(a, b) for a, b in pairs if _evaluations(a.report) != _evaluations(b.report) and not _one_run(a, b)]
+    logs = [_EntryLog(entry, log) for entry in entries for log in entry.logs]
+    # Each log with the first that is of the same run, by whichever mark it was found first.
+    same_run: dict[int, _Pair] = {}
+    for mark in (_start_and_stop, _evaluation_times, _times_and_evaluations):
+        for pair in (pair for pairs in _find_pairs(logs, mark) for pair in pairs if _are_same_run(*pair)):
+            same_run.setdefault(id(pair[0].report), pair)
+    for pairs in _group_by_entries(same_run.values()):
+        yield from _observe_same_runs(pairs)
+    for pairs in _find_pairs(logs, _evaluations_digest):
+        if others := [pair for pair in pairs if not _are_same_run(*pair)]:
+            yield _observe_same_evaluations(others)
+    for pairs in _find_pairs(logs, lambda log: log.trace.times if log.trace.marks >= thresholds().copy_marks else None):
+        evaluations = [[_evaluations_digest(one.report) for one in pair] for pair in pairs]
+        others = [pair for pair, (a, b) in zip(pairs, evaluations, strict=True) if a != b and not _are_same_run(*pair)]
         if others:
-            yield _copied("inspect.same-times", others)
-    yield from _same_samples(entries)
+            yield _observe_copies("inspect.same-times", others)
+    yield from _observe_same_samples(entries)
 
 
-def _alike(logs: Sequence[_Log], mark: Callable[[LogReport], Hashable | None]) -> Collection[Pairs]:
-    """Each log with the first of the same mark, by pairs of entries."""
-    first: dict[Hashable, _Log] = {}
-    found: dict[tuple[int, int], Pairs] = {}
-    for log in logs:
-        key = mark(log.report)
-        original = first.setdefault(key, log) if key is not None else log
-        if original is not log:
-            found.setdefault((id(log.entry), id(original.entry)), []).append((log, original))
-    return found.values()
+def _find_pairs(logs: Sequence[_EntryLog], mark: Callable[[LogReport], Hashable | None]) -> Collection[list[_Pair]]:
+    """Return each log with the first of the same mark, by pairs of entries."""
+    first: dict[Hashable, _EntryLog] = {}
+    marked = ((log, key) for log in logs if (key := mark(log.report)) is not None)
+    pairs = [(log, original) for log, key in marked if (original := first.setdefault(key, log)) is not log]
+    return _group_by_entries(pairs)
 
 
-def _together(*found: Collection[Pairs]) -> Collection[Pairs]:
-    """Each log with the first that is of the same run, by whichever mark it was found first, by pairs of entries."""
-    first: dict[int, tuple[_Log, _Log]] = {}
-    for pairs in found:
-        for pair in (pair for of in pairs for pair in of if _one_run(*pair)):
-            first.setdefault(id(pair[0].report), pair)
-    together: dict[tuple[int, int], Pairs] = {}
-    for log, original in first.values():
-        together.setdefault((id(log.entry), id(original.entry)), []).append((log, original))
-    return together.values()
+def _group_by_entries(pairs: Iterable[_Pair]) -> Collection[list[_Pair]]:
+    groups: dict[tuple[int, int], list[_Pair]] = {}
+    for log, original in pairs:
+        groups.setdefault((id(log.entry), id(original.entry)), []).append((log, original))
+    return groups.values()
 
 
-def _moments(log: LogReport) -> tuple[float, ...] | None:
-    """When a run was evaluated (ms); None where chance could make two alike."""
+def _are_same_run(log: _EntryLog, original: _EntryLog) -> bool:
+    return is_same_run(log.report, original.report)
+
+
+def _start_and_stop(log: LogReport) -> tuple[float, float] | None:
+    start, stop = log.run.timeline.run_start, log.run.timeline.run_stop
+    return None if start is None or stop is None else (start, stop)
+
+
+def _evaluation_times(log: LogReport) -> tuple[float, ...] | None:
+    """Return when a run was evaluated (ms); None where chance could make two alike."""
     times = tuple(evaluation.time_ms for evaluation in log.run.evaluations)
     return times if len(set(times)) >= thresholds().copy_evaluations else None
 
 
-def _course(log: LogReport) -> tuple[str, bytes] | None:
-    """The times of a run from its start on, and its evaluations; None where chance could make two alike."""
-    logged = _evaluations(log)
+def _times_and_evaluations(log: LogReport) -> tuple[str, bytes] | None:
+    """Return the times of a run from its start on, and its evaluations; None where chance could make two alike."""
+    logged = _evaluations_digest(log)
     return (log.trace.times, logged) if logged is not None and log.trace.marks >= thresholds().copy_marks else None
 
 
-def _evaluations(log: LogReport) -> bytes | None:
-    """A fingerprint of the sequence of evaluations; None where chance could make two alike."""
+def _evaluations_digest(log: LogReport) -> bytes | None:
+    """Return a digest of the sequence of evaluations; None where chance could make two alike."""
     limits = thresholds()
     values = [e.value for e in log.run.evaluations]
-    if len(values) < limits.copy_evaluations or not _has_digits(values, limits.copy_digits):
+    if len(values) < limits.copy_evaluations or not _have_digits(values, limits.copy_digits):
         return None
-    return blake2b(text_of(values, 1 << 20), digest_size=16).digest()
+    return blake2b(encode_json(values, 1 << 20), digest_size=16).digest()
 
 
-def _has_digits(values: Sequence[Any], least: int) -> bool:
-    """Whether different values have so many significant digits together."""
+def _have_digits(values: Sequence[Any], least: int) -> bool:
+    """Return whether different values have so many significant digits together."""
     seen: set[str] = set()
     digits = 0
     for shown in map(show, values):
         if shown not in seen:
             seen.add(shown)
-            digits += len(_digits(shown))
+            digits += len("".join(c for c in shown.partition("e")[0] if c.isdigit()).strip("0"))
             if digits >= least:
                 return True
     return False
 
 
-def _digits(shown: str) -> str:
-    """The significant digits of a number as it is shown."""
-    return "".join(c for c in shown.partition("e")[0] if c.isdigit()).strip("0")
-
-
-def _edges(log: LogReport) -> tuple[float, float] | None:
-    start, stop = log.run.timeline.run_start, log.run.timeline.run_stop
-    return None if start is None or stop is None else (start, stop)
-
-
-def _one_run(log: _Log, original: _Log) -> bool:
-    return is_same_run(log.report, original.report)
-
-
-def _same_runs(pairs: Pairs) -> Iterator[Observation]:
-    """One run published twice; equal logs of a round are left to mlsub check."""
+def _observe_same_runs(pairs: Sequence[_Pair]) -> Iterator[Observation]:
+    """Yield runs published twice; equal logs of a round are left to mlsub check."""
     others = [
         (log, original)
         for log, original in pairs
@@ -178,91 +171,87 @@ def _same_runs(pairs: Pairs) -> Iterator[Observation]:
     ]
     if not others:
         return
-    made = {log.report.path: list(changes(log.report, original.report)) for log, original in others}
-    counted = Counter(change for of in made.values() for change in of)
+    changes = {log.report.path: list(describe_changes(log.report, original.report)) for log, original in others}
+    counted = Counter(change for changed in changes.values() for change in changed)
     words = [f"{change} in {count}" for change, count in counted.items()]
     more = f"; {first_few(words, 6)} of them" if words else "; no record added or removed"
     entry, other = others[0][0].entry, others[0][1].entry
     again = entry.round_key != other.round_key and organisation(entry.organisation) == organisation(other.organisation)
     severity = None if again else Severity.WARNING  # A result may be submitted to a later round by whoever made it.
-    message = _message(list(made.values()))
-    yield _copied("inspect.same-run", others, more, message=message, severity=severity, changes=made)
+    message = _summarise_changes(list(changes.values()))
+    yield _observe_copies("inspect.same-run", others, more, message=message, severity=severity, changes=changes)
 
 
-def _message(changed: Sequence[Sequence[str]]) -> str:
-    """That logs are of one run, and what was done to them."""
-    runs = "The same run is" if len(changed) == 1 else "The same runs are"
-    common = [change for change in changed[0] if all(change in of for of in changed)]
-    if not any(changed):
+def _summarise_changes(changes: Sequence[Sequence[str]]) -> str:
+    """Return a message: that logs are of one run, and what was done to them."""
+    runs = "The same run is" if len(changes) == 1 else "The same runs are"
+    common = [change for change in changes[0] if all(change in changed for changed in changes)]
+    if not any(changes):
         return f"{runs} published again"
-    if not common or any(set(of) != set(common) for of in changed):
+    if not common or any(set(changed) != set(common) for changed in changes):
         return f"{runs} published again, with changes that differ from log to log"
     words = [change for change in common if not change.startswith("other ")]
     for kind in ("other values of ", "other times of "):
         keys = [change.removeprefix(kind) for change in common if change.startswith(kind)]
-        words += [kind + _joined(keys)] if keys else []
-    return f"{runs} published again, with {_joined(words)}"
+        words += [kind + _join_words(keys)] if keys else []
+    return f"{runs} published again, with {_join_words(words)}"
 
 
-def _same_evaluations(pairs: Pairs) -> Iterator[Observation]:
-    """The same evaluations at other times; equal seeds would explain it, and are offered only where they are equal."""
-    if not pairs:
-        return
-    equal = sum(_equal_seeds(*pair) for pair in pairs)
-    some = "" if equal == len(pairs) else f" of {equal} of them"
-    more = f"; the seeds{some} are equal, which explains it if the software is deterministic" if equal else ""
-    yield _copied("inspect.same-evaluations", pairs, more, equal_seeds=equal)
-
-
-def _equal_seeds(log: _Log, original: _Log) -> bool:
-    seeds = [{seed.value for seed in of.report.run.seeds if not seed.error} for of in (log, original)]
-    return bool(seeds[0] & seeds[1])
-
-
-def _joined(words: Sequence[str]) -> str:
+def _join_words(words: Sequence[str]) -> str:
     *first, last = words
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def _copied(rule: str, pairs: Pairs, more: str = "", **numbers: Any) -> Observation:
+def _observe_same_evaluations(pairs: Sequence[_Pair]) -> Observation:
+    """Return the same evaluations at other times; equal seeds, which would explain it, are named where there are."""
+    seeds = [[{seed.value for seed in log.report.run.seeds if not seed.error} for log in pair] for pair in pairs]
+    equal = sum(bool(ours & theirs) for ours, theirs in seeds)
+    some = "" if equal == len(pairs) else f" of {equal} of them"
+    more = f"; the seeds{some} are equal, which explains it if the software is deterministic" if equal else ""
+    return _observe_copies("inspect.same-evaluations", pairs, more, equal_seeds=equal)
+
+
+def _observe_copies(
+    rule: str,
+    pairs: Sequence[_Pair],
+    more: str = "",
+    *,
+    message: str | None = None,
+    severity: Severity | None = None,
+    **numbers: Any,
+) -> Observation:
     entry, other = pairs[0][0].entry, pairs[0][1].entry
-    names = [f"{a.report.name} = {b.report.name}" for a, b in pairs]
-    like = _LIKE.get(rule, "equal to logs")
+    names = [f"{log.report.name} = {original.report.name}" for log, original in pairs]
+    alike = "with the times of logs" if rule == "inspect.same-run" else "equal to logs"
     where = "of the same entry" if entry is other else f"of {other.path}"
-    return observe(
-        rule,
-        entry,
-        f"{len(pairs)} of {len(entry.logs)} logs {like} {where}: {first_few(names, 3)}{more}",
-        other=other.path,
-        logs=[[a.report.path, b.report.path] for a, b in pairs],
-        **numbers,
-    )
+    actual = f"{len(pairs)} of {len(entry.logs)} logs {alike} {where}: {first_few(names, 3)}{more}"
+    logs = [[log.report.path, original.report.path] for log, original in pairs]
+    found = finding(rule, entry.path, message, actual=actual, severity=severity)
+    return observe(entry, found, other=other.path, logs=logs, **numbers)
 
 
-def _same_samples(entries: Sequence[Result]) -> Iterator[Observation]:
-    """(seed, trained samples) pairs of one entry that another has too, where the samples are measured by each run."""
+def _observe_same_samples(entries: Sequence[Result]) -> Iterator[Observation]:
+    """Yield entries with (seed, trained samples) of another one, where the samples are measured by each run."""
     first: dict[tuple[str, int, float], tuple[Result, LogReport]] = {}
     for entry in entries:
         found: dict[int, list[tuple[LogReport, Result, LogReport, tuple[str, int, float]]]] = {}
-        for log, pair in _measured_pairs(entry):
+        for log, pair in _find_measured_samples(entry):
             owner, original = first.setdefault(pair, (entry, log))
-            copied = _evaluations(log) == _evaluations(original) or is_same_run(log, original)
+            copied = _evaluations_digest(log) == _evaluations_digest(original) or is_same_run(log, original)
             if owner is not entry and not copied:
                 found.setdefault(id(owner), []).append((log, owner, original, pair))
         for alike in found.values():
             if len(alike) < thresholds().copy_pairs:
                 continue
             shown = [f"{t.name} = {o.name} (seed {p[1]}, {p[2]:,.0f} samples)" for t, _, o, p in alike]
-            yield observe(
-                "inspect.same-samples",
-                entry,
-                f"{len(alike)} of {len(entry.logs)} runs as in {alike[0][1].path}: {first_few(shown, 3)}",
-                other=alike[0][1].path,
-                pairs=len(alike),
-            )
+            other = alike[0][1].path
+            actual = f"{len(alike)} of {len(entry.logs)} runs as in {other}: {first_few(shown, 3)}"
+            found_here = finding("inspect.same-samples", entry.path, actual=actual)
+            yield observe(entry, found_here, other=other, pairs=len(alike))
 
 
-def _measured_pairs(entry: Result) -> list[tuple[LogReport, tuple[str, int, float]]]:
+def _find_measured_samples(entry: Result) -> list[tuple[LogReport, tuple[str, int, float]]]:
+    """Return the runs with benchmark, seed and trained samples, where each measures how many it trained."""
     samples = {log.path: usable_number(log.run.hyperparameters.get("train_samples")) for log in entry.logs}
     measured = {value for value in samples.values() if value is not None}
     if len(measured) < 3:
@@ -288,34 +277,29 @@ def find_shared_seeds(entries: Sequence[Result]) -> Iterator[Observation]:
     users: dict[int, list[int]] = {}
     for n, values in enumerate(seeds):
         for value in values:
-            of = users.setdefault(value, [])
-            if len(of) < MAX_USERS:
-                of.append(n)
+            used_by = users.setdefault(value, [])
+            if len(used_by) < MAX_USERS:
+                used_by.append(n)
     for n, entry in enumerate(entries):
         shared = Counter(m for value in seeds[n] for m in users[value] if m != n)
-        common = {m: count for m, count in shared.items() if _before(entries[m], entry)}
         alike = {
             m: count
-            for m, count in common.items()
-            if count >= limits.seeds_shared and count >= limits.seeds_part * min(len(seeds[n]), len(seeds[m]))
+            for m, count in shared.items()
+            if _is_earlier(entries[m], entry)
+            and count >= limits.seeds_shared
+            and count >= limits.seeds_part * min(len(seeds[n]), len(seeds[m]))
         }
         if alike:
             best = max(alike, key=lambda m: (alike[m], -m))
-            shown = [str(value)[:24] for value in sorted(seeds[n] & seeds[best])]
-            yield observe(
-                "inspect.seeds-shared",
-                entry,
-                f"{alike[best]} of {len(seeds[n])} seeds ({first_few(shown, 5)}) as in {entries[best].path}; "
-                f"{len(alike)} such entries",
-                other=entries[best].path,
-                common=alike[best],
-                seeds=len(seeds[n]),
-                entries=len(alike),
-            )
+            other, common, count = entries[best].path, alike[best], len(seeds[n])
+            shown = first_few([str(value)[:24] for value in sorted(seeds[n] & seeds[best])], 5)
+            actual = f"{common} of {count} seeds ({shown}) as in {other}; {len(alike)} such entries"
+            found = finding("inspect.seeds-shared", entry.path, actual=actual)
+            yield observe(entry, found, other=other, common=common, seeds=count, entries=len(alike))
 
 
-def _before(other: Result, entry: Result) -> bool:
-    """Whether an entry is of an earlier round, or of another organisation of the same; and of other runs."""
+def _is_earlier(other: Result, entry: Result) -> bool:
+    """Return whether an entry is of an earlier round, or of another organisation of the same; and of other runs."""
     if other.usage != entry.usage or runs_started(other) & runs_started(entry):
         return False  # The same runs once more have a finding of their own.
     if other.round == entry.round:
@@ -326,9 +310,6 @@ def _before(other: Result, entry: Result) -> bool:
 def seeds_of(entry: Result) -> set[int]:
     """Return the seeds of an entry that another one has not by chance alone."""
     found = {s.value for log in entry.logs for s in log.run.seeds[:SEEDS_OF_A_LOG] if not s.error}
-    return {seed for seed in found if not _is_usual(seed, found)}
-
-
-def _is_usual(seed: int, found: set[int]) -> bool:
-    """Whether anybody may choose a seed: a small number, one of a row of numbers, or one of the usual constants."""
-    return abs(seed) < thresholds().seeds_small or seed in _CONSTANTS or bool({seed - 1, seed + 1} & found)
+    # Anybody may choose a small number, one of a row of numbers, or one of the usual constants.
+    usual = {seed for seed in found if abs(seed) < thresholds().seeds_small or {seed - 1, seed + 1} & found}
+    return found - usual - _CONSTANTS

@@ -14,7 +14,7 @@ from mlsub.review.runs.stretch import find_overlap, find_stretch
 from mlsub.rules.catalogue import catalogue
 from mlsub.submission.result import Result
 
-OF_ENTRY: tuple[Callable[[Result], Iterator[Observation]], ...] = (
+_WITHIN_ENTRY: tuple[Callable[[Result], Iterator[Observation]], ...] = (
     find_stretch,
     find_ends,
     find_stated_time,
@@ -29,7 +29,7 @@ OF_ENTRY: tuple[Callable[[Result], Iterator[Observation]], ...] = (
     find_pace,
     find_long_init,
 )
-ACROSS: tuple[Callable[[Sequence[Result]], Iterator[Observation]], ...] = (
+_ACROSS_ENTRIES: tuple[Callable[[Sequence[Result]], Iterator[Observation]], ...] = (
     find_overlap,
     find_copies,
     find_shared_seeds,
@@ -46,11 +46,11 @@ def observe_runs(entries: Sequence[Result], against: Sequence[Result] = ()) -> d
     """
     found: dict[str, list[Observation]] = {entry.path: [] for entry in entries}
     for entry in entries:
-        for of_entry in OF_ENTRY:
+        for of_entry in _WITHIN_ENTRY:
             found[entry.path].extend(of_entry(entry))
     # What is compared with comes first, so that what agrees with it is reported of the entries in question.
     together = [*(entry for entry in against if entry.path not in found), *entries]
-    for across in ACROSS:
+    for across in _ACROSS_ENTRIES:
         for observation in across(together):
             if observation.entry in found:
                 found[observation.entry].append(observation)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from operator import attrgetter
 from typing import Any
 
 import msgspec
 
 from mlsub.convergence.statistics import cut_of
-from mlsub.findings import Finding, Severity
+from mlsub.findings import Finding
 from mlsub.io.data import shipped
 from mlsub.io.show import plural
 from mlsub.log.run import Evaluation
 from mlsub.review.cadence import all_numbers
-from mlsub.rules.catalogue import finding
 from mlsub.score.scaled import olympic_mean
 from mlsub.submission.model import LogReport
 from mlsub.submission.result import Result
@@ -81,30 +80,30 @@ def runs_started(entry: Result) -> frozenset[float]:
     return frozenset(t.run.timeline.run_start for t in entry.logs if t.run.timeline.run_start is not None)
 
 
-def before_stop(log: LogReport) -> list[Evaluation]:
+def evaluations_before_stop(log: LogReport) -> list[Evaluation]:
     """Return the evaluations up to run_stop; some logs go on with some that do not count."""
     stop = log.run.status_line
     return [e for e in log.run.evaluations if stop is None or e.line < stop]
 
 
-def places(log: LogReport) -> tuple[str, list[float]]:
+def evaluation_places(log: LogReport) -> tuple[str, list[float]]:
     """Return the count that a run's evaluations carry, and the place of each; an empty name where they carry none."""
-    before = before_stop(log)
+    evaluations = evaluations_before_stop(log)
     for name in COUNTS:
-        found = list(map(attrgetter(name), before))
-        if found and all_numbers(found):
-            return name, list(map(float, found))
+        places = list(map(attrgetter(name), evaluations))
+        if places and all_numbers(places):
+            return name, list(map(float, places))
     return "", []
 
 
-def reached(log: LogReport) -> tuple[str, float] | None:
+def furthest_place(log: LogReport) -> tuple[str, float] | None:
     """Return the furthest place of a run's evaluations above zero, and what it counts."""
-    name, found = places(log)
-    furthest = max(found, default=0.0)
+    name, places = evaluation_places(log)
+    furthest = max(places, default=0.0)
     return (name, furthest) if furthest > 0 else None
 
 
-class Undone(msgspec.Struct, frozen=True, kw_only=True):
+class Undone(msgspec.Struct, frozen=True):
     """The score of an entry with an anomaly undone, in minutes: the olympic mean of the runs, before any scaling.
 
     ``how`` says what was undone, ``why`` which rule of scoring asks for just that; ``runs`` are the files that it
@@ -134,29 +133,15 @@ class Observation(msgspec.Struct, frozen=True):
     undone: Undone | None = None
 
 
-def observe(
-    rule: str,
-    entry: Result,
-    actual: str,
-    *,
-    message: str | None = None,
-    expected: str | None = None,
-    at: LogReport | None = None,
-    line: int | None = None,
-    undone: Undone | None = None,
-    severity: Severity | None = None,
-    **numbers: Any,
-) -> Observation:
-    """Return an observation about an entry, or about one of its logs (``at``, ``line``)."""
-    path = entry.path if at is None else at.path
+def observe(entry: Result, found: Finding, undone: Undone | None = None, **numbers: Any) -> Observation:
+    """Return an observation about an entry, with its numbers; the finding goes on with what was undone."""
     if undone is not None:
-        actual = f"{actual}; {undone.words}"
+        found = msgspec.structs.replace(found, actual=f"{found.actual}; {undone.words}")
         numbers |= {"minutes": undone.minutes, "minutes_undone": undone.minutes_undone}
-    found = finding(rule, path, message, line=line, expected=expected, actual=actual, severity=severity)
     return Observation(entry.path, found, numbers, undone)
 
 
-def seconds(ms: float) -> str:
+def show_duration(ms: float) -> str:
     """Return a length of time for a message."""
     divisor, unit = next((divisor, unit) for least, divisor, unit in _UNITS if abs(ms) >= least or not least)
     return f"{ms / divisor:,.1f} {unit}"
@@ -172,16 +157,16 @@ def minutes_of(entry: Result) -> dict[str, float | None]:
     return {log.path: log.run.minutes if log.run.converged else None for log in entry.logs}
 
 
-def score_of(entry: Result, minutes: Mapping[str, float | None] | None = None) -> float | None:
+def mean_minutes(entry: Result, minutes: Mapping[str, float | None] | None = None) -> float | None:
     """Return the olympic mean in minutes of an entry's runs, as logged or with other times.
 
     A run that did not converge counts as slowest; None where more of them are than may fall out.
     """
     times = minutes_of(entry) if minutes is None else minutes
-    return olympic_mean(list(times.values()), _cut(entry))
+    return olympic_mean(list(times.values()), cut_of(entry.benchmark))
 
 
-def with_times(entry: Result, how: str, minutes: Mapping[str, float | None], *, alone: bool = False) -> Undone:
+def undo_times(entry: Result, how: str, minutes: Mapping[str, float | None], *, alone: bool = False) -> Undone:
     """Return the score with other times of some runs.
 
     Args:
@@ -192,28 +177,29 @@ def with_times(entry: Result, how: str, minutes: Mapping[str, float | None], *, 
     """
     logged = minutes_of(entry)
     changed = {path: time for path, time in minutes.items() if logged.get(path) is not None}
-    before, after = score_of(entry), score_of(entry, logged | changed)
+    before, after = mean_minutes(entry), mean_minutes(entry, logged | changed)
     if before is None or after is None:
         words = f"no score as logged or {how}"
     elif abs(after - before) < 5e-7:
         words = f"{before:.6f} minutes as logged and {how}"
     else:
         words = f"{before:.6f} minutes as logged, {after:.6f} {how}"
-    return _undone(entry, how, _MEAN, changed, (before, after), words, alone=alone)
+    undone = Undone(how, _MEAN, _file_names(entry, changed), before, after, words=words)
+    return _add_other_runs(undone, entry, changed) if alone else undone
 
 
-def shorter(entry: Result, how: str, by_ms: Mapping[str, float]) -> Undone:
+def undo_waits(entry: Result, how: str, by_ms: Mapping[str, float]) -> Undone:
     """Return the score where some runs, by their paths, took so many ms less."""
     less = {path: time for path, time in minutes_of(entry).items() if time is not None and path in by_ms}
-    return with_times(entry, how, {path: max(0.0, time - by_ms[path] / 60_000) for path, time in less.items()})
+    return undo_times(entry, how, {path: max(0.0, time - by_ms[path] / 60_000) for path, time in less.items()})
 
 
-def without_runs(entry: Result, runs: list[LogReport]) -> Undone:
+def undo_runs(entry: Result, runs: list[LogReport]) -> Undone:
     """Return the score where some runs count as not converged."""
     logged = minutes_of(entry)
     changed: dict[str, float | None] = dict.fromkeys(log.path for log in runs)
-    before, after = score_of(entry), score_of(entry, logged | changed)
-    many, cut = len(runs), _cut(entry)
+    before, after = mean_minutes(entry), mean_minutes(entry, logged | changed)
+    many, cut = len(runs), cut_of(entry.benchmark)
     how = f"with {'it' if many == 1 else 'them'} counted as not converged"
     why = f"{_SLOWEST}; {cut} of the slowest and of the fastest fall out"
     words = f"{before:.6f} minutes as logged" if before is not None else "no score as logged"
@@ -221,33 +207,19 @@ def without_runs(entry: Result, runs: list[LogReport]) -> Undone:
         words += f", no score {how}: {plural(many, 'such run')}, and {cut} may fall out"
     else:
         words += f", {after:.6f} {how}"
-    return _undone(entry, how, why, changed, (before, after), words, alone=after is None)
+    undone = Undone(how, why, _file_names(entry, changed), before, after, words=words)
+    return _add_other_runs(undone, entry, changed) if after is None else undone
 
 
-def _undone(
-    entry: Result,
-    how: str,
-    why: str,
-    changed: Mapping[str, float | None],
-    scores: tuple[float | None, float | None],
-    words: str,
-    *,
-    alone: bool,
-) -> Undone:
+def _file_names(entry: Result, changed: Collection[str]) -> tuple[str, ...]:
+    return tuple(log.name for log in entry.logs if log.path in changed)
+
+
+def _add_other_runs(undone: Undone, entry: Result, changed: Collection[str]) -> Undone:
+    """Return the score with the olympic mean of the runs that were not changed, where they have one."""
     rest = [time for path, time in minutes_of(entry).items() if path not in changed]
-    without = olympic_mean(rest, _cut(entry)) if alone else None
-    if without is not None:
-        words += f"; the other {len(rest)} have an olympic mean of {without:.6f} minutes"
-    return Undone(
-        how=how,
-        why=why,
-        runs=tuple(log.name for log in entry.logs if log.path in changed),
-        minutes=scores[0],
-        minutes_undone=scores[1],
-        minutes_without=without,
-        words=words,
-    )
-
-
-def _cut(entry: Result) -> int:
-    return cut_of(entry.benchmark)
+    without = olympic_mean(rest, cut_of(entry.benchmark))
+    if without is None:
+        return undone
+    words = f"{undone.words}; the other {len(rest)} have an olympic mean of {without:.6f} minutes"
+    return msgspec.structs.replace(undone, minutes_without=without, words=words)

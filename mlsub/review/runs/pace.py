@@ -6,9 +6,17 @@ import statistics
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
-from mlsub.log.trace import MAX_TIME_MS, Gap, Lengths
-from mlsub.review.runs.model import Observation, observe, places, seconds, shorter, thresholds
-from mlsub.review.runs.stretch import stretch_of
+from mlsub.log.trace import MAX_TIME_MS, Lengths
+from mlsub.review.runs.model import (
+    Observation,
+    evaluation_places,
+    observe,
+    show_duration,
+    thresholds,
+    undo_waits,
+)
+from mlsub.review.runs.stretch import measure_stretch
+from mlsub.rules.catalogue import finding
 from mlsub.submission.model import LogReport
 from mlsub.submission.result import Result
 
@@ -24,8 +32,9 @@ _MAX_RUNS = 200
 _AFTER = frozenset(("run_start", "block_stop", "epoch_stop", "eval_stop", "eval_accuracy"))
 _BEFORE = frozenset(("block_start", "epoch_start", "eval_start", "run_stop"))
 
-Kind = tuple[str, str]
-T = TypeVar("T")
+#: The keys of the records before and after a silence.
+Around = tuple[str, str]
+_Value = TypeVar("_Value")
 
 
 def find_pace(entry: Result) -> Iterator[Observation]:
@@ -42,155 +51,136 @@ def find_pace(entry: Result) -> Iterator[Observation]:
             rule = "inspect.slow-first-run" if log is first else "inspect.pace"
             actual = f"{pace / habit:.3f} times the time for the same progress, of {len(paces)} runs"
             excess = {log.path: (log.run.duration_ms or 0) * (1 - habit / pace)}
-            undone = shorter(entry, "at the pace of the others", excess)
-            yield observe(rule, entry, actual, at=log, undone=undone, times=pace / habit)
+            undone = undo_waits(entry, "at the pace of the others", excess)
+            yield observe(entry, finding(rule, log.path, actual=actual), undone, times=pace / habit)
 
 
-def _with_others(values: Sequence[tuple[LogReport, T]]) -> Iterator[tuple[LogReport, T, list[T]]]:
-    """What each run has, and what the others have."""
+def _with_others(values: Sequence[tuple[LogReport, _Value]]) -> Iterator[tuple[LogReport, _Value, list[_Value]]]:
+    """Yield what each run has, and what the others have."""
     for n, (log, value) in enumerate(values):
         yield log, value, [other for m, (_, other) in enumerate(values) if m != n]
 
 
 def _pace(log: LogReport) -> float | None:
-    """The time (ms) for one step of progress; None where the evaluations do not show how far the run trained."""
-    whole, (_, found) = log.run.duration_ms, places(log)
-    if whole is None or whole <= _LEAST_MS or min(found, default=0.0) <= 0 or log.run.lengths.beside:
+    """Return the time (ms) for one step of progress; None where the evaluations do not show how far the run trained."""
+    whole, (_, places) = log.run.duration_ms, evaluation_places(log)
+    if whole is None or whole <= _LEAST_MS or min(places, default=0.0) <= 0 or log.run.lengths.beside:
         return None
     # One place for all evaluations is no count; one that begins far from zero goes on from another training; and
     # training that goes on after run_stop is not that of the run.
-    counted = len(set(found)) > 1 and min(found) <= _FROM_ZERO * max(found)
-    return whole / max(found) if counted and _is_within(log, whole) else None
+    counted = len(set(places)) > 1 and min(places) <= _FROM_ZERO * max(places)
+    return whole / max(places) if counted and _fits_into_run(log, whole) else None
 
 
-def _is_within(log: LogReport, whole: float) -> bool:
-    """Whether what a log has before run_stop fits into its time; some go on behind it, and log run_stop in the end."""
-    return max(sum(of.lengths) for of in (log.trace.blocks, log.trace.epochs, log.trace.evals)) <= whole + _LEAST_MS
+def _fits_into_run(log: LogReport, whole: float) -> bool:
+    """Return whether what a log has before run_stop fits into its time; some go on, and log run_stop in the end."""
+    trace = log.trace
+    return max(sum(one.lengths) for one in (trace.blocks, trace.epochs, trace.evals)) <= whole + _LEAST_MS
 
 
 def find_slow_intervals(entry: Result) -> Iterator[Observation]:
-    """Blocks, epochs or evaluations of a run that take much longer than the same one in the entry's other runs."""
+    """Yield blocks, epochs or evaluations that take much longer than the same one in the entry's other runs."""
     limits = thresholds()
     logs = entry.logs[:_MAX_RUNS]
     if len(logs) < limits.interval_runs + 1:
         return
-    for name, intervals in _tables(logs):
-        for log, own, others in _with_others(intervals):
+    have_epochs = any(len(log.trace.epochs.lengths) > 1 for log in logs)
+    kinds = {
+        "epoch" if have_epochs else "block": [log.trace.epochs if have_epochs else log.trace.blocks for log in logs],
+        "evaluation": [log.trace.evals for log in logs],
+    }
+    for kind, intervals in kinds.items():
+        for log, ours, others in _with_others(list(zip(logs, intervals, strict=True))):
             whole = log.run.duration_ms or 0
-            place, habit = _worst(own, others) if whole > 0 else (None, 0.0)
+            place, habit = _find_slowest(ours, others) if whole > 0 else (None, 0.0)
             if place is None:
                 continue
-            length = own.lengths[place]
+            length = ours.lengths[place]
             if length < limits.interval_times * habit or length - habit < max(limits.interval_share * whole, _LEAST_MS):
                 continue
-            yield observe(
+            share = (length - habit) / whole
+            found = finding(
                 "inspect.slow-interval",
-                entry,
-                f"{name} {place + 1}: {_beside(length, habit)}; {(length - habit) / whole:.1%} of the run",
-                message=f"One {name} of a run takes much longer than the same one in the entry's other runs",
-                at=log,
-                line=own.lines[place],
-                undone=shorter(
-                    entry,
-                    f"with {'a' if name == 'block' else 'an'} {name} as in the others",
-                    {log.path: length - habit},
-                ),
-                length_ms=length,
-                habit_ms=habit,
+                log.path,
+                f"One {kind} of a run takes much longer than the same one in the entry's other runs",
+                line=ours.lines[place],
+                actual=f"{kind} {place + 1}: {_show_beside_others(length, habit)}; {share:.1%} of the run",
             )
+            how = f"with {'a' if kind == 'block' else 'an'} {kind} as in the others"
+            undone = undo_waits(entry, how, {log.path: length - habit})
+            yield observe(entry, found, undone, length_ms=length, habit_ms=habit)
 
 
-def _tables(logs: Sequence[LogReport]) -> Iterator[tuple[str, list[tuple[LogReport, Lengths]]]]:
-    """Epochs where the runs log them, else blocks; and evaluations."""
-    epochs = [(log, log.trace.epochs) for log in logs]
-    if any(len(one.lengths) > 1 for _, one in epochs):
-        yield "epoch", epochs
-    else:
-        yield "block", [(log, log.trace.blocks) for log in logs]
-    yield "evaluation", [(log, log.trace.evals) for log in logs]
-
-
-def _worst(own: Lengths, others: Sequence[Lengths]) -> tuple[int | None, float]:
-    """The interval of a run that exceeds the same of the others by most, and their median (ms); None for none."""
-    worst, habit, most = None, 0.0, 0.0
-    for place in sorted(range(len(own.lengths)), key=lambda place: -own.lengths[place])[:5]:
+def _find_slowest(ours: Lengths, others: Sequence[Lengths]) -> tuple[int | None, float]:
+    """Return the interval of a run that exceeds the same of the others by most, and their median (ms)."""
+    slowest, habit, most = None, 0.0, 0.0
+    for place in sorted(range(len(ours.lengths)), key=lambda place: -ours.lengths[place])[:5]:
         same = [one.lengths[place] for one in others if len(one.lengths) > place]
-        median = statistics.median(same) if len(same) >= thresholds().interval_runs else own.lengths[place]
-        if own.lengths[place] - median > most:
-            worst, habit, most = place, median, own.lengths[place] - median
-    return worst, habit
+        median = statistics.median(same) if len(same) >= thresholds().interval_runs else ours.lengths[place]
+        if ours.lengths[place] - median > most:
+            slowest, habit, most = place, median, ours.lengths[place] - median
+    return slowest, habit
 
 
-def _beside(length: float, habit: float) -> str:
-    return f"{seconds(length)}, {seconds(habit)} in the median of the others"
+def _show_beside_others(length: float, habit: float) -> str:
+    return f"{show_duration(length)}, {show_duration(habit)} in the median of the others"
 
 
 def find_long_init(entry: Result) -> Iterator[Observation]:
     """Yield runs whose initialisation takes much longer than that of the entry's other runs."""
     limits = thresholds()
-    inits = [(log, init) for log in entry.logs[:_MAX_RUNS] if (init := _init(log)) is not None]
+    inits = []
+    for log in entry.logs[:_MAX_RUNS]:
+        start, run_start = log.run.timeline.init_start, log.run.timeline.run_start
+        if start is not None and run_start is not None and 0 < run_start - start < MAX_TIME_MS:
+            inits.append((log, run_start - start))
     if len(inits) < limits.interval_runs:
         return
     for log, init, others in _with_others(inits):
         habit = statistics.median(others)
         if init >= limits.init_times * habit and init - habit >= limits.init_ms:
-            yield observe("inspect.long-init", entry, _beside(init, habit), at=log, init_ms=init, habit_ms=habit)
-
-
-def _init(log: LogReport) -> float | None:
-    """From init_start to run_start, in ms."""
-    start, run_start = log.run.timeline.init_start, log.run.timeline.run_start
-    length = 0 if start is None or run_start is None else run_start - start
-    return length if 0 < length < MAX_TIME_MS else None
+            found = finding("inspect.long-init", log.path, actual=_show_beside_others(init, habit))
+            yield observe(entry, found, init_ms=init, habit_ms=habit)
 
 
 def find_gaps(entry: Result) -> Iterator[Observation]:
     """Yield silences of single runs that are long against the same silence in the entry's other runs."""
     limits = thresholds()
-    logs = _ordered(entry)
+    logs = _select_ordered(entry)
     if len(logs) < limits.gap_runs:
         return
-    for log, gaps, others in _with_others([(log, _silences(log)) for log in logs]):
+    # A long block or epoch is found as such, so that idle gaps alone are silences.
+    silences = [{(gap.before, gap.after): gap for gap in log.trace.gaps if gap.idle} for log in logs]
+    for log, gaps, others in _with_others(list(zip(logs, silences, strict=True))):
         whole = log.run.duration_ms
         if whole is None:
             continue
         least = max(limits.gap_ms, limits.gap_share * whole)
-        for kind, gap in gaps.items():
+        for around, gap in gaps.items():
             if gap.longest_ms < least:
                 continue
-            habit = statistics.median(other[kind].longest_ms if kind in other else 0.0 for other in others)
+            habit = statistics.median(other[around].longest_ms if around in other else 0.0 for other in others)
             if gap.longest_ms - habit >= least and gap.longest_ms >= limits.gap_times * habit:
-                yield observe(
-                    "inspect.silent-gap",
-                    entry,
-                    f"{seconds(gap.longest_ms)} from {gap.before} to {gap.after} ({gap.longest_ms / whole:.1%} of the "
-                    f"run), {seconds(habit)} in the median of the others",
-                    at=log,
-                    line=gap.line,
-                    undone=shorter(entry, "without the silence", {log.path: gap.longest_ms - habit}),
-                    gap_ms=gap.longest_ms,
-                    habit_ms=habit,
-                )
+                words = f"from {gap.before} to {gap.after} ({gap.longest_ms / whole:.1%} of the run)"
+                actual = f"{show_duration(gap.longest_ms)} {words}, {show_duration(habit)} in the median of the others"
+                found = finding("inspect.silent-gap", log.path, line=gap.line, actual=actual)
+                undone = undo_waits(entry, "without the silence", {log.path: gap.longest_ms - habit})
+                yield observe(entry, found, undone, gap_ms=gap.longest_ms, habit_ms=habit)
 
 
-def _ordered(entry: Result) -> tuple[LogReport, ...]:
-    """The runs whose records are in the order of time; the others are put together, and their gaps no silences."""
+def _select_ordered(entry: Result) -> tuple[LogReport, ...]:
+    """Return the runs with records in the order of time; others are put together, and their gaps no silences."""
     least = thresholds().jump_ms
     return tuple(log for log in entry.logs[:_MAX_RUNS] if log.trace.jump is None or log.trace.jump[1] < least)
 
 
-def _silences(log: LogReport) -> dict[Kind, Gap]:
-    """The silences of a run by the keys around them; a long block or epoch is found as such."""
-    return {(gap.before, gap.after): gap for gap in log.trace.gaps if gap.idle}
-
-
-def pauses_of(entry: Result) -> dict[Kind, tuple[float, float]]:
-    """Idle silences of an entry between steps of training: share of the run and length (ms), medians of its runs."""
-    shares: dict[Kind, list[tuple[float, float]]] = {}
+def measure_pauses(entry: Result) -> dict[Around, tuple[float, float]]:
+    """Return idle silences between steps of training: share of the run and length (ms), medians of an entry's runs."""
+    shares: dict[Around, list[tuple[float, float]]] = {}
     trained: list[float] = []
-    for log in _ordered(entry):
+    for log in _select_ordered(entry):
         whole = log.run.duration_ms
-        if whole is None or whole <= 0 or not _is_within(log, whole):
+        if whole is None or whole <= 0 or not _fits_into_run(log, whole):
             continue
         trained.append(max(sum(log.trace.blocks.lengths), sum(log.trace.epochs.lengths)) / whole)
         for gap in log.trace.gaps:
@@ -198,28 +188,27 @@ def pauses_of(entry: Result) -> dict[Kind, tuple[float, float]]:
                 shares.setdefault((gap.before, gap.after), []).append((gap.longest_ms / whole, gap.longest_ms))
     half = len(entry.logs) / 2
     medians = {
-        kind: (statistics.median(s for s, _ in found), statistics.median(ms for _, ms in found))
-        for kind, found in shares.items()
+        around: (statistics.median(s for s, _ in found), statistics.median(ms for _, ms in found))
+        for around, found in shares.items()
         if len(found) > half
     }
     # A code may log blocks around its evaluations alone, and train between them.
-    return {kind: pause for kind, pause in medians.items() if statistics.median(trained) >= _TRAINED * pause[0]}
+    return {around: pause for around, pause in medians.items() if statistics.median(trained) >= _TRAINED * pause[0]}
 
 
 def find_pauses(entry: Result) -> Iterator[Observation]:
-    """Idle time that all runs of an entry have, and hardly any published entry has as much of."""
+    """Yield idle time that all runs of an entry have, and hardly any published entry has as much of."""
     limits = thresholds()
-    stretched = stretch_of(entry) is not None
-    for (before, after), (share, length) in sorted(pauses_of(entry).items()):
+    stretched = measure_stretch(entry) is not None
+    for (before, after), (share, length) in sorted(measure_pauses(entry).items()):
         if share < limits.pause_share or length < limits.pause_ms or (stretched and after == "run_stop"):
             continue
-        yield observe(
+        found = finding(
             "inspect.pause",
-            entry,
-            f"{seconds(length)}, {share:.1%} of the run, in the median of {len(entry.logs)} runs",
-            message=f"The timed region has a long pause between {before} and {after} that no record explains",
+            entry.path,
+            f"The timed region has a long pause between {before} and {after} that no record explains",
             expected=f"less than {limits.pause_share:.0%} of the run, as in most published entries",
-            undone=shorter(entry, "without the pause", {log.path: length for log in entry.logs}),
-            pause_ms=length,
-            share=share,
+            actual=f"{show_duration(length)}, {share:.1%} of the run, in the median of {len(entry.logs)} runs",
         )
+        undone = undo_waits(entry, "without the pause", {log.path: length for log in entry.logs})
+        yield observe(entry, found, undone, pause_ms=length, share=share)

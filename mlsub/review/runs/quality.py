@@ -21,17 +21,18 @@ from mlsub.io.errors import MlsubError
 from mlsub.io.show import first_few, show
 from mlsub.log.reading import usable_number
 from mlsub.log.run import MAX_EVALUATIONS, Evaluation
-from mlsub.review.cadence import grouped
+from mlsub.review.cadence import show_count
 from mlsub.review.runs.model import (
     COUNTS,
     Observation,
-    before_stop,
+    evaluation_places,
+    evaluations_before_stop,
     observe,
-    places,
     thresholds,
-    with_times,
-    without_runs,
+    undo_runs,
+    undo_times,
 )
+from mlsub.rules.catalogue import finding
 from mlsub.rules.constraints import Stated
 from mlsub.submission.model import LogReport
 from mlsub.submission.result import Result
@@ -40,41 +41,63 @@ from mlsub.submission.result import Result
 _DIGITS = 1000
 
 
-class _Ended(msgspec.Struct, frozen=True):
-    """A successful run beside its target: its evaluations up to run_stop, and the first that reaches the target.
+class _Ending(msgspec.Struct, frozen=True):
+    """How a successful run ends: its evaluations up to run_stop, and the first of them that reaches the target.
 
-    ``below`` says that the last of them does not reach it, ``later`` that one after run_stop does.
+    ``reaches_last`` says that the last of them reaches it, ``reaches_after_stop`` that one after run_stop does.
     """
 
     log: LogReport
-    before: Sequence[Evaluation]
-    met: int | None
-    below: bool
-    later: bool
+    evaluations: Sequence[Evaluation]
+    first_reaching: int | None
+    reaches_last: bool
+    reaches_after_stop: bool
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the last evaluation is behind the first that reaches the target.
+
+        Evaluations logged twice, and measures that come one by one, share their place.
+        """
+        at = self.first_reaching
+        return at is not None and _is_before(self.evaluations[at], self.evaluations[-1])
+
+    @property
+    def stops_below(self) -> bool:
+        """Whether the run stops below the target."""
+        return self.first_reaching is None or (not self.reaches_last and self.goes_on)
 
     @property
     def minutes_to_target(self) -> float | None:
         """The time to the first evaluation that reaches the target."""
-        start = self.log.run.timeline.run_start
-        return None if self.met is None or start is None else (self.before[self.met].time_ms - start) / 60_000
+        start, at = self.log.run.timeline.run_start, self.first_reaching
+        return None if at is None or start is None else (self.evaluations[at].time_ms - start) / 60_000
 
 
-def _ended(entry: Result) -> list[_Ended]:
-    """The successful runs of a Closed entry. Open has other targets, or names none."""
+def _is_before(one: Evaluation, other: Evaluation) -> bool:
+    for count in COUNTS:
+        places: tuple[Any, Any] = (attrgetter(count)(one), attrgetter(count)(other))
+        if all(isinstance(place, (int, float)) for place in places):
+            return bool(places[0] < places[1])
+    return one.time_ms < other.time_ms
+
+
+def _find_endings(entry: Result) -> list[_Ending]:
+    """Return how the successful runs of a Closed entry end. Open has other targets, or names none."""
     if entry.division_name != CLOSED.name:
         return []
     found = []
     for log in entry.logs:
         stated = Stated(log.run.hyperparameters)
         target = target_of(entry.rules, CLOSED.name, entry.benchmark, stated)
-        before = before_stop(log)
+        before = evaluations_before_stop(log)
         if target is None or not before or not log.run.converged or len(log.run.evaluations) >= MAX_EVALUATIONS:
             continue
-        behind = [one for one in log.run.evaluations if one.line > before[-1].line]
-        measures = MeasureReader(target, stated)
-        reached = [measures.read(one.event(target.key)).reached for one in (*before, *behind)]
-        met = next((n for n in range(len(before)) if reached[n]), None)
-        found.append(_Ended(log, before, met, not reached[len(before) - 1], any(reached[len(before) :])))
+        after = [one for one in log.run.evaluations if one.line > before[-1].line]
+        measures = Measures(target, stated)
+        reached = [measures.read(one.event(target.key)).reached for one in (*before, *after)]
+        first = next((n for n in range(len(before)) if reached[n]), None)
+        found.append(_Ending(log, before, first, reached[len(before) - 1], any(reached[len(before) :])))
     return found
 
 
@@ -83,99 +106,64 @@ def find_ends(entry: Result) -> Iterator[Observation]:
 
     By the rules a run ends where it reaches the target; one that reaches it after run_stop, or never, has no time.
     """
-    ended = _ended(entry)
-    if below := [one for one in ended if _stops_below(one)]:
-        yield _below_target(entry, below)
-    runs = [one for one in ended if one.met is not None]
-    # Evaluations logged twice, and measures that come one by one, share their place.
-    earlier = [
-        one
-        for one in runs
-        if one.met is not None and _later(one.before[one.met], one.before[-1]) and not _stops_below(one)
-    ]
-    if earlier and not _has_higher_target(runs):
-        yield _met_earlier(entry, earlier)
+    endings = _find_endings(entry)
+    if below := [one for one in endings if one.stops_below]:
+        yield _observe_stops_below(entry, below)
+    earlier = [one for one in endings if one.goes_on and not one.stops_below]
+    if earlier and not _have_higher_target([one for one in endings if one.first_reaching is not None]):
+        places = {one.log.name: ((one.first_reaching or 0) + 1, len(one.evaluations)) for one in earlier}
+        shown = [f"{name} at evaluation {place} of {count}" for name, (place, count) in places.items()]
+        actual = f"{len(earlier)} of {len(entry.logs)} runs: {first_few(shown, 3)}"
+        found = finding("inspect.target-earlier", entry.path, actual=actual)
+        times = {one.log.path: one.minutes_to_target for one in earlier}
+        undone = undo_times(entry, "if they had ended there", times)
+        runs = {name: {"met": place, "of": count} for name, (place, count) in places.items()}
+        yield observe(entry, found, undone, runs=runs)
 
 
-def _below_target(entry: Result, below: Sequence[_Ended]) -> Observation:
+def _observe_stops_below(entry: Result, below: Sequence[_Ending]) -> Observation:
     logs = [one.log for one in below]
-    if all(one.met is not None for one in below):
+    if all(one.first_reaching is not None for one in below):
         times = {one.log.path: one.minutes_to_target for one in below}
-        undone = with_times(entry, "if they had ended where they reached it", times, alone=True)
+        undone = undo_times(entry, "if they had ended where they reached it", times, alone=True)
     else:
-        undone = without_runs(entry, logs)
-    runs = {one.log.name: (one.before[-1].value, _wait(one)) for one in below}
+        undone = undo_runs(entry, logs)
+    runs: dict[str, dict[str, Any]] = {}
+    shown: dict[str, str] = {}
+    for one in below:
+        name, last, stop = one.log.name, one.evaluations[-1], one.log.run.timeline.run_stop
+        wait = None if stop is None else stop - last.time_ms
+        runs[name] = {"value": show(last.value, 80), "wait_ms": wait}
+        shown[name] = f"{name} at {show(last.value, 40)}{f', {wait:g} ms before run_stop' if wait is not None else ''}"
     fastest = _are_fastest(entry, logs)
-    shown = [
-        f"{name} at {show(value, 40)}{f', {wait:g} ms before run_stop' if wait is not None else ''}"
-        for name, (value, wait) in runs.items()
-    ]
     which = f", {'the fastest' if len(runs) == 1 else f'the {len(runs)} fastest'}" if fastest else ""
-    return observe(
-        "inspect.stops-below",
-        entry,
-        f"{len(runs)} of {len(entry.logs)} runs{which}: {first_few(shown, 4)}{_where_met(below)}",
-        undone=undone,
-        runs={name: {"value": show(value, 80), "wait_ms": wait} for name, (value, wait) in runs.items()},
-        fastest=fastest,
-    )
-
-
-def _where_met(below: Sequence[_Ended]) -> str:
-    """Where else the runs reach the target."""
-    earlier = sum(one.met is not None for one in below)
-    after = sum(one.met is None and one.later for one in below)
+    earlier = sum(one.first_reaching is not None for one in below)
+    after = sum(one.first_reaching is None and one.reaches_after_stop for one in below)
     counts = {"before that": earlier, "after run_stop": after, "nowhere": len(below) - earlier - after}
-    return "; the target is reached " + ", ".join(f"{where} in {count}" for where, count in counts.items() if count)
-
-
-def _stops_below(one: _Ended) -> bool:
-    return one.met is None or (one.below and _later(one.before[one.met], one.before[-1]))
-
-
-def _wait(one: _Ended) -> float | None:
-    stop = one.log.run.timeline.run_stop
-    return None if stop is None else stop - one.before[-1].time_ms
+    reached = ", ".join(f"{where} in {count}" for where, count in counts.items() if count)
+    actual = f"{len(runs)} of {len(entry.logs)} runs{which}: {first_few(shown.values(), 4)}"
+    found = finding("inspect.stops-below", entry.path, actual=f"{actual}; the target is reached {reached}")
+    return observe(entry, found, undone, runs=runs, fastest=fastest)
 
 
 def _are_fastest(entry: Result, runs: Sequence[LogReport]) -> bool:
-    """Whether no other run of the entry took less time than these."""
+    """Return whether no other run of the entry took less time than these."""
     paths = {log.path for log in runs}
-    own = [log.run.minutes for log in runs if log.run.minutes is not None]
-    others = [t.run.minutes for t in entry.logs if t.path not in paths and t.run.minutes is not None]
-    return bool(own) and bool(others) and max(own) < min(others)
+    minutes = [log.run.minutes for log in runs if log.run.minutes is not None]
+    others = [log.run.minutes for log in entry.logs if log.path not in paths and log.run.minutes is not None]
+    return bool(minutes) and bool(others) and max(minutes) < min(others)
 
 
-def _met_earlier(entry: Result, earlier: Sequence[_Ended]) -> Observation:
-    shown = [f"{one.log.name} at evaluation {(one.met or 0) + 1} of {len(one.before)}" for one in earlier]
-    times = {one.log.path: one.minutes_to_target for one in earlier}
-    return observe(
-        "inspect.target-earlier",
-        entry,
-        f"{len(earlier)} of {len(entry.logs)} runs: {first_few(shown, 3)}",
-        undone=with_times(entry, "if they had ended there", times),
-        runs={one.log.name: {"met": (one.met or 0) + 1, "of": len(one.before)} for one in earlier},
-    )
-
-
-def _has_higher_target(runs: Sequence[_Ended]) -> bool:
-    """Whether all runs end at their first evaluation above some round value: a target that the submitter chose."""
-    ends = [usable_number(one.before[-1].value) for one in runs]
-    passed = [usable_number(evaluation.value) for one in runs for evaluation in one.before[:-1]]
-    known = [value for value in (*ends, *passed) if value is not None]
-    if len(known) < len(ends) + len(passed) or not passed:
+def _have_higher_target(endings: Sequence[_Ending]) -> bool:
+    """Return whether all runs end at their first evaluation above some round value that the submitter chose."""
+    lasts = [usable_number(one.evaluations[-1].value) for one in endings]
+    earlier = [usable_number(evaluation.value) for one in endings for evaluation in one.evaluations[:-1]]
+    known = [value for value in (*lasts, *earlier) if value is not None]
+    if len(known) < len(lasts) + len(earlier) or not earlier:
         return False
-    low, high = max(known[len(ends) :]), min(known[: len(ends)])
+    low, high = max(known[len(lasts) :]), min(known[: len(lasts)])
     # Somebody wrote it down: three digits, as published targets have.
     return low < math.floor(high * _DIGITS) / _DIGITS
-
-
-def _later(one: Evaluation, other: Evaluation) -> bool:
-    for count in COUNTS:
-        places: tuple[Any, Any] = (attrgetter(count)(one), attrgetter(count)(other))
-        if all(isinstance(place, (int, float)) for place in places):
-            return bool(places[0] < places[1])
-    return one.time_ms < other.time_ms
 
 
 #: Medians further apart than this factor count different things.
@@ -201,38 +189,36 @@ def chance_of_range(values: Sequence[float], runs: int, width: float) -> float:
 def find_small_spread(entry: Result) -> Iterator[Observation]:
     """Yield a Closed entry whose runs converge within too small a range for chance, by the reference's runs."""
     limits = thresholds()
-    size = _batch_size(entry)
-    reference = _reference(entry, size) if size is not None else None
+    reference = _find_reference(entry)
     if reference is None:
         return
     batch, values = reference
-    points = _points(entry, statistics.median(values))
+    points = _find_points(entry, statistics.median(values))
     if len(points) < limits.spread_runs:
         return
-    on_grid = _on_grid(values, entry, points[0])
-    if len(set(on_grid)) < limits.spread_values:
+    rounded = _round_to_evaluations(values, entry, points[0])
+    if len(set(rounded)) < limits.spread_values:
         return
     width = max(points) - min(points)
-    chance = chance_of_range(on_grid, len(points), width)
+    chance = chance_of_range(rounded, len(points), width)
     if chance < limits.spread_chance:
-        yield observe(
+        found = finding(
             "inspect.small-spread",
-            entry,
-            f"{len(points)} runs {_span(points)}; {len(values)} reference runs at batch size {grouped(batch)} "
-            f"{_span(on_grid)}, and {len(points)} of them are as close together with a chance of {chance:.1e}",
+            entry.path,
             expected=f"a chance of {limits.spread_chance:g} or more",
-            chance=chance,
-            width=width,
-            runs=len(points),
+            actual=f"{len(points)} runs {_show_range(points)}; {len(values)} reference runs at batch size "
+            f"{show_count(batch)} {_show_range(rounded)}, and {len(points)} of them are as close together with a "
+            f"chance of {chance:.1e}",
         )
+        yield observe(entry, found, chance=chance, width=width, runs=len(points))
 
 
-def _span(values: Sequence[float]) -> str:
-    return f"from {grouped(min(values))} to {grouped(max(values))}"
+def _show_range(values: Sequence[float]) -> str:
+    return f"from {show_count(min(values))} to {show_count(max(values))}"
 
 
-def _points(entry: Result, usual: float) -> list[float]:
-    """Where the runs of a Closed entry converged; none where they count in another unit than the reference."""
+def _find_points(entry: Result, usual: float) -> list[float]:
+    """Return where the runs of a Closed entry converged; none where they count in another unit than the reference."""
     name, rules = entry.benchmark, entry.rules
     without_test = algorithm_of(entry.usage, entry.round, entry.overlay) is None or not is_tested(name)
     if entry.division_name != CLOSED.name or without_test:
@@ -247,17 +233,13 @@ def _points(entry: Result, usual: float) -> list[float]:
     return []
 
 
-def _batch_size(entry: Result) -> float | None:
-    sizes = {
-        str(size): size for t in entry.logs if (size := t.run.hyperparameters.get("global_batch_size")) is not None
-    }
+def _find_reference(entry: Result) -> tuple[float, tuple[float, ...]] | None:
+    """Return the reference runs at the batch size nearest to the entry's, if it has one and that is near enough."""
+    logged = (log.run.hyperparameters.get("global_batch_size") for log in entry.logs)
+    sizes = {str(size): size for size in logged if size is not None}
     size = next(iter(sizes.values()), None)
-    alone = len(sizes) == 1 and isinstance(size, (int, float)) and not isinstance(size, bool)
-    return float(size) if alone and size and 0 < size < 1e15 else None
-
-
-def _reference(entry: Result, size: float) -> tuple[float, tuple[float, ...]] | None:
-    """The reference runs at the batch size nearest to the entry's, if one is near enough."""
+    if len(sizes) != 1 or not isinstance(size, (int, float)) or isinstance(size, bool) or not 0 < size < 1e15:
+        return None
     try:
         file = reference_file(entry.usage, entry.rules.ruleset, entry.benchmark)
         found = runs_in_force(file, entry.benchmark, entry.rules) if file is not None else ()
@@ -268,9 +250,9 @@ def _reference(entry: Result, size: float) -> tuple[float, tuple[float, ...]] | 
     return (batch, values) if distance <= math.log(thresholds().spread_batch) else None
 
 
-def _on_grid(values: Sequence[float], entry: Result, at: float) -> list[float]:
-    """The reference's points where the entry's evaluations could have seen them: at the next evaluation."""
-    steps = [b - a for log in entry.logs for a, b in pairwise(places(log)[1]) if b > a]
+def _round_to_evaluations(values: Sequence[float], entry: Result, at: float) -> list[float]:
+    """Return the reference's points where the entry's evaluations could have seen them: at the next evaluation."""
+    steps = [b - a for log in entry.logs for a, b in pairwise(evaluation_places(log)[1]) if b > a]
     step = statistics.median(steps) if steps else 0.0
     if step <= 0:
         return list(values)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from mlsub.log.trace import MAX_TIME_MS
 from mlsub.review.runs.changes import find_changes
 from mlsub.review.runs.detect import observe_runs
-from mlsub.review.runs.stretch import stretch_of
+from mlsub.review.runs.stretch import measure_stretch
 from mlsub.systems.fields import SystemFacts
 from tests.review.runs.build import Record, at, delay, entry, every, observed, put, records, stretch, the_one
 
@@ -38,10 +38,10 @@ def test_a_constant_factor_is_found_and_undone(factor: float) -> None:
 @given(st.floats(1.002, 4).map(lambda factor: round(factor, 6)), st.integers(0, 10**6))
 def test_any_factor_is_found_whatever_the_runs(factor: float, shift: int) -> None:
     spoiled = entry(every(stretch(factor)), start_ms=1.6e12 + shift)
-    found = stretch_of(spoiled)
+    found = measure_stretch(spoiled)
     assert found is not None
     assert found.factor == pytest.approx(factor, abs=5e-6)
-    assert stretch_of(entry(start_ms=1.6e12 + shift)) is None
+    assert measure_stretch(entry(start_ms=1.6e12 + shift)) is None
 
 
 def test_a_constant_wait_is_no_factor() -> None:

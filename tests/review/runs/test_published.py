@@ -14,8 +14,8 @@ from mlsub.io.data import load_yaml
 from mlsub.review.runs import quality as evaluations
 from mlsub.review.runs.detect import observe_runs
 from mlsub.review.runs.model import Observation
-from mlsub.review.runs.numbers import ratio_of
-from mlsub.review.runs.pace import pauses_of
+from mlsub.review.runs.numbers import throughput_ratio
+from mlsub.review.runs.pace import measure_pauses
 from mlsub.review.runs.quality import chance_of_range
 from mlsub.rules.catalogue import catalogue
 from mlsub.submission.result import Result
@@ -109,7 +109,7 @@ def test_clean_published_sets_are_left_alone(
 
 def test_most_published_entries_have_no_long_pause(entries: Sequence[Result]) -> None:
     """What thresholds.yaml says of pauses."""
-    shares = [max((share for share, _ in pauses_of(entry).values()), default=0.0) for entry in entries]
+    shares = [max((share for share, _ in measure_pauses(entry).values()), default=0.0) for entry in entries]
     assert sum(share < 0.04 for share in shares) / len(shares) > 0.95
 
 
@@ -126,6 +126,6 @@ def test_the_room_between_published_results_and_thresholds(
     monkeypatch.setattr(evaluations, "chance_of_range", noted)
     assert not [observation for entry in entries for observation in evaluations.find_small_spread(entry)]
     assert (len(chances), round(min(chances), 4)) == (67, 0.0089)
-    ratios = [[ratio for log in entry.logs if (ratio := ratio_of(log)) is not None] for entry in entries]
+    ratios = [[ratio for log in entry.logs if (ratio := throughput_ratio(log)) is not None] for entry in entries]
     medians = [statistics.median(of) for of in ratios if of]
     assert (len(medians), round(min(medians), 4), round(max(medians), 4)) == (55, 1.0025, 1.2218)
