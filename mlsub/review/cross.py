@@ -19,8 +19,8 @@ from mlsub.rules.catalogue import finding
 from mlsub.submission.find import organisation
 from mlsub.submission.model import Entry, LogReport
 from mlsub.submission.report import RcpResult
-from mlsub.systems.fields import category, is_placeholder, is_unsaid
-from mlsub.systems.names import named_in
+from mlsub.systems.fields import category, is_not_applicable, is_placeholder
+from mlsub.systems.names import accelerators_in
 
 #: Seeds in common from which on chance is ruled out: one of many short numbers may fall twice.
 LEAST_SHARED_SEEDS = 2
@@ -221,7 +221,7 @@ def _check_platform(entry: Entry, logged: str) -> tuple[str, ...] | None:
     if entry.description is None:
         return None
     accelerator = entry.description.text("accelerator_model_name")
-    if not accelerator or is_unsaid(accelerator):
+    if not accelerator or is_not_applicable(accelerator):
         accelerator = entry.description.text("host_processor_model_name")
     names = [entry.system, entry.description.text("system_name"), accelerator]
     known = tuple(dict.fromkeys(name for name in names if name))
@@ -253,8 +253,8 @@ def find_platform_contradiction(platform: str, names: Iterable[str]) -> str | No
     plain, *known = (
         _COUNT.sub(" ", _TRADEMARK.sub("", name[:_LONGEST_PLATFORM].lower())).strip() for name in (platform, *names)
     )
-    named = named_in(plain)
-    expected = {family for name in known for family in named_in(name)}
+    named = accelerators_in(plain)
+    expected = {family for name in known for family in accelerators_in(name)}
     if named and expected:
         return None if named & expected else "submission_platform names another accelerator than the system"
     if any(is_part_of_other(plain, name) or _distinct_words(plain) & _distinct_words(name) for name in known):

@@ -17,7 +17,7 @@ from mlsub.rules.catalogue import finding
 from mlsub.submission.listing import Listing
 from mlsub.submission.model import Entry, LogReport
 from mlsub.systems.fields import count
-from mlsub.systems.names import named_in
+from mlsub.systems.names import accelerators_in
 
 #: The key of each fact of a disclosure.
 KEYS = {
@@ -172,7 +172,7 @@ def _audit_config(entry: Entry, disclosed: Disclosure, config: StatedValue, code
         yield about("config.missing", expected=f"a file below benchmarks/{entry.benchmark}", fix=fix)
     name = " ".join(names)
     model = entry.description.text("accelerator_model_name") if entry.description else ""
-    named, known = named_in(name), named_in(model) | named_in(entry.system)
+    named, known = accelerators_in(name), accelerators_in(model) | accelerators_in(entry.system)
     if named and known and named.isdisjoint(known):
         yield about("config.accelerator", expected=model)
     scale, number = _SCALE.search(name), disclosed.accelerators

@@ -17,7 +17,7 @@ from mlsub.review.disclosure import KEYS, show_value
 from mlsub.rules.catalogue import finding
 from mlsub.submission.model import Entry, LogReport
 from mlsub.systems.fields import count, is_placeholder
-from mlsub.systems.names import named_in
+from mlsub.systems.names import accelerators_in
 
 #: Bounds for a hostile entry: values of a key that are told apart, their length, and how much is named.
 _MOST_VALUES, _LONGEST, _MOST_NAMED = 16, 200, 5
@@ -92,7 +92,7 @@ def same_platform(one: str, other: str) -> bool:
     first, second = (re.sub(r"^1 ?[x×] ?", "", name.lower().strip()) for name in (one, other))
     if re.sub(r"[\W_]", "", first) == re.sub(r"[\W_]", "", second):
         return True
-    if (accelerators := named_in(first)) and (others := named_in(second)) and accelerators != others:
+    if (accelerators := accelerators_in(first)) and (others := accelerators_in(second)) and accelerators != others:
         return False
     words, others_words = (re.findall(r"[^\W_]+", name) for name in (first, second))
     return len(words) == len(others_words) and all(

@@ -19,7 +19,7 @@ from mlsub.rounds.benchmarks import benchmark_of, group_of, published
 from mlsub.submission.find import organisation
 from mlsub.submission.model import LogReport
 from mlsub.submission.report import EntryResult, Report
-from mlsub.systems.fields import SystemFacts, shown
+from mlsub.systems.fields import SystemFacts, show_status
 from mlsub.systems.names import chip_of
 
 _NO_FACTS = SystemFacts()
@@ -248,7 +248,7 @@ def _names(report: Report, entry: EntryResult, facts: SystemFacts) -> dict[str, 
         "family": chip.family if chip else None,
         "publication_date": came_out.around if came_out else None,
         "publication_precision": None if came_out is None else "day" if came_out.date else "month",
-        "availability": None if facts.status is None else shown(facts.status),
+        "availability": None if facts.status is None else show_status(facts.status),
         "submitter": facts.submitter,
         "system_name": system,
         "number_of_nodes": facts.number_of_nodes,

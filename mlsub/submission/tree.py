@@ -27,7 +27,7 @@ from mlsub.submission.remedies import (
     plain_name,
     renamed_benchmark,
 )
-from mlsub.systems.audit import SUMMARIZER_ENDS, is_printed
+from mlsub.systems.audit import SUMMARIZER_ENDS, is_printable
 from mlsub.systems.description import read_content
 
 Given = TypeVar("Given")
@@ -135,12 +135,12 @@ class _TreeReader:
         ends_on, file = self.round.summarizer_ends_on, folder / "privateid.json"
         if not ends_on or not self._is_described(folder.name):
             return
-        if "name" in ends_on and not is_printed(folder.name):
+        if "name" in ends_on and not is_printable(folder.name):
             message, fix = f"{SUMMARIZER_ENDS} this name of a system", "Rename the folder and its description."
             self._add(_CRASH, self._relative(folder), message, expected="UTF-8", fix=fix)
         if "private-id" in ends_on and status_of(file) is not None:
             content = read_content(file)
-            if content is None or not is_printed(content.get("private_id")):
+            if content is None or not is_printable(content.get("private_id")):
                 expected, fix = 'a JSON object in UTF-8: {"private_id": "..."}', "Correct the file, or remove it."
                 self._add(_CRASH, self._relative(file), f"{SUMMARIZER_ENDS} this file", expected=expected, fix=fix)
 

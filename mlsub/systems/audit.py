@@ -15,7 +15,7 @@ import msgspec
 
 from mlsub.divisions import DIVISIONS, OPEN, division_of
 from mlsub.findings import Finding, Severity
-from mlsub.io.show import show
+from mlsub.io.show import several, show
 from mlsub.rounds import Summarizer
 from mlsub.rules.catalogue import finding
 from mlsub.systems.fields import (
@@ -26,28 +26,28 @@ from mlsub.systems.fields import (
     fields,
     is_empty,
     is_meaningful,
+    is_not_applicable,
     is_placeholder,
-    is_unsaid,
-    owed,
     placeholders_in,
+    required_answer,
 )
-from mlsub.systems.names import Naming, chip_of, find, namings, registry, slips
+from mlsub.systems.names import check_names, chip_of, find_name, find_slips, registry
 
 #: What a finding says before what it is about.
 SUMMARIZER_ENDS = "The official result summarizer ends with a traceback on"
 
 
-def crashes(content: dict[str, Any], summarizer: Summarizer) -> dict[str, Finding]:
+def find_crashes(content: dict[str, Any], summarizer: Summarizer) -> dict[str, Finding]:
     """Return the fields that the summarizer cannot use, each with its finding."""
     counted = summarizer.counted
     if content.get("system_name") == summarizer.TPU:
         counted += summarizer.counted_of_tpu
     tests = (
-        (counted, _is_counted, "a whole number"),
+        (counted, _is_whole_number, "a whole number"),
         (summarizer.joined, lambda value: isinstance(value, str) or not value, "text"),
         (summarizer.sorted, lambda value: not isinstance(value, (list, dict)), "text"),
-        (summarizer.searched, _is_searched, "text"),
-        (summarizer.printed, is_printed, "text that UTF-8 can hold"),
+        (summarizer.searched, _is_searchable, "text"),
+        (summarizer.printed, is_printable, "text that UTF-8 can hold"),
     )
     bad: dict[str, str] = {}
     for names, passes, expected in tests:
@@ -55,18 +55,22 @@ def crashes(content: dict[str, Any], summarizer: Summarizer) -> dict[str, Findin
             if name in content and not passes(content[name]):
                 bad.setdefault(name, expected)
     if summarizer.bits is not None and bad.keys().isdisjoint(counted):
-        bad |= dict.fromkeys(_too_large(content, summarizer.bits, counted), f"a count below 2^{summarizer.bits}")
-    return {name: _crash(name, content[name], expected) for name, expected in bad.items()}
+        bad |= dict.fromkeys(_find_too_large(content, summarizer.bits, counted), f"a count below 2^{summarizer.bits}")
+    return {
+        name: finding(
+            "official.crash",
+            name,
+            f"{SUMMARIZER_ENDS} the field {name}",
+            expected=expected,
+            actual=show(content[name]),
+            fix=f"Write {expected}, such as {show(fields().fields[name].example)}.",
+            source="official result_summarizer",
+        )
+        for name, expected in bad.items()
+    }
 
 
-def _crash(name: str, value: Any, expected: str) -> Finding:
-    message = f"{SUMMARIZER_ENDS} the field {name}"
-    fix = f"Write {expected}, such as {show(fields().fields[name].example)}."
-    source = "official result_summarizer"
-    return finding("official.crash", name, message, expected=expected, actual=show(value), fix=fix, source=source)
-
-
-def _is_counted(value: Any) -> bool:
+def _is_whole_number(value: Any) -> bool:
     try:
         int(value)
     except (TypeError, ValueError, OverflowError):
@@ -74,12 +78,12 @@ def _is_counted(value: Any) -> bool:
     return True
 
 
-def _is_searched(value: Any) -> bool:
+def _is_searchable(value: Any) -> bool:
     """Return whether a text can be looked for in it; where it is found, the value must be text itself."""
     return isinstance(value, str) or (isinstance(value, (list, dict)) and "TensorFlow" not in value)
 
 
-def is_printed(value: Any) -> bool:
+def is_printable(value: Any) -> bool:
     """Return whether UTF-8 can hold the text of a value, as the official result summarizer prints it."""
     try:
         str(value).encode("utf-8")
@@ -88,7 +92,7 @@ def is_printed(value: Any) -> bool:
     return True
 
 
-def _too_large(content: dict[str, Any], bits: int, counted: tuple[str, ...]) -> Iterator[str]:
+def _find_too_large(content: dict[str, Any], bits: int, counted: tuple[str, ...]) -> Iterator[str]:
     """Yield the larger factor of each product, of nodes and of what a node has, that is too large."""
     nodes, *others = counted
     for other in others:
@@ -117,7 +121,8 @@ def audit(content: dict[str, Any], duplicates: Mapping[str, bool]) -> Iterator[F
         name = field[:_LONGEST_NAME]
         message, severity = f"The field {name} appears more than once", Severity.WARNING if differ else Severity.NOTE
         yield finding("system.duplicate-key", name, message + (", and not with one value" * differ), severity=severity)
-    for part in (_division, _silence, _meaning, _accelerators, audit_figures, _spelling):
+    parts = (_audit_division, _audit_gaps, _audit_meaning, _audit_accelerators, audit_figures, _audit_spelling)
+    for part in parts:
         yield from part(content)
 
 
@@ -136,7 +141,7 @@ def audit_status(content: dict[str, Any]) -> Iterator[Finding]:
     )
 
 
-def _division(content: dict[str, Any]) -> Iterator[Finding]:
+def _audit_division(content: dict[str, Any]) -> Iterator[Finding]:
     value = content.get("division")
     if "division" not in content or division_of(value) is not None or is_placeholder(value):
         return
@@ -151,32 +156,30 @@ def _division(content: dict[str, Any]) -> Iterator[Finding]:
     )
 
 
-def _silence(content: dict[str, Any]) -> Iterator[Finding]:
+def _audit_gaps(content: dict[str, Any]) -> Iterator[Finding]:
     """Yield placeholders and empty values; an Open entry's notes that explain nothing weigh more."""
-    held = dict(islice(((place, field) for field, place in placeholders_in(content)), _MOST_SHOWN + 1))
-    if content.get("division") == OPEN.name and _NOTES in held:
-        del held[_NOTES]
+    places = dict(islice(((place, field) for field, place in placeholders_in(content)), _MOST_SHOWN + 1))
+    if content.get("division") == OPEN.name and _NOTES in places:
+        del places[_NOTES]
         message = "The notes of an Open entry do not say how it differs from Closed"
         yield finding("system.open-notes", _NOTES, message, actual=show(content[_NOTES]))
-    if held:
-        message = "Fields contain a placeholder"
-        yield _listing("system.placeholder", list(held), message, content, next(iter(held.values())))
     table = fields()
     empty = [n for n in table.required if n not in table.may_be_empty and n in content and is_empty(content[n])]
-    if empty:
-        yield _listing("system.empty-value", empty, "Required fields are empty", content)
+    for rule, message, gaps in (
+        ("system.placeholder", "Fields contain a placeholder", places),
+        ("system.empty-value", "Required fields are empty", {name: name for name in empty}),
+    ):
+        if gaps:
+            shown = several([place[:60] for place in gaps], _MOST_SHOWN)
+            answers = ((place, required_answer(place, content)) for place in gaps)
+            required = [f"{place}: {answer}" for place, answer in answers if answer is not None]
+            fix = 'Fill them in. Write "N/A" where there is nothing to say'
+            fix += f", but not in {'; '.join(required)}." if required else "."
+            place, field = next(iter(gaps.items()))
+            yield finding(rule, field or place, message, actual=shown, fix=fix)
 
 
-def _listing(rule: str, names: list[str], message: str, content: dict[str, Any], first: str | None = None) -> Finding:
-    """Return a finding on fields, or on places in them of which the first lies in the field ``first``."""
-    shown = ", ".join(name[:60] for name in names[:_MOST_SHOWN]) + (", …" if len(names) > _MOST_SHOWN else "")
-    definite = [f"{name}: {what}" for name in names if (what := owed(name, content)) is not None]
-    fix = 'Fill them in. Write "N/A" where there is nothing to say'
-    fix += f", but not in {'; '.join(definite)}." if definite else "."
-    return finding(rule, first or names[0], message, actual=shown, fix=fix)
-
-
-def _meaning(content: dict[str, Any]) -> Iterator[Finding]:
+def _audit_meaning(content: dict[str, Any]) -> Iterator[Finding]:
     for name, field in fields().fields.items():
         if name in content and not is_meaningful(field, content[name]):
             rule, what = "system.no-unit", "number with a unit"
@@ -186,11 +189,11 @@ def _meaning(content: dict[str, Any]) -> Iterator[Finding]:
             yield finding(rule, name, message, expected=expected_of(field), actual=show(content[name]))
 
 
-def _accelerators(content: dict[str, Any]) -> Iterator[Finding]:
+def _audit_accelerators(content: dict[str, Any]) -> Iterator[Finding]:
     number, model = count(content.get("accelerators_per_node")), content.get("accelerator_model_name")
     if number is None or not isinstance(model, str) or is_placeholder(model):
         return
-    named = not is_unsaid(model) and not is_empty(model)
+    named = not is_not_applicable(model) and not is_empty(model)
     if (number > 0) is named or (number > 0 and is_empty(model)):
         return
     found = f"{number} per node, model {show(model)}"
@@ -202,31 +205,28 @@ def _accelerators(content: dict[str, Any]) -> Iterator[Finding]:
         yield finding("system.accelerators", "accelerator_model_name", message, expected=expected, actual=found)
 
 
-def _spelling(content: dict[str, Any]) -> Iterator[Finding]:
-    for name, value in content.items():
-        if not isinstance(value, str) or name not in fields().fields:
-            continue
-        for slip, meant in slips(value):
-            message = f"The field {name} has a typing error"
-            yield finding("system.slip", name, message, expected=meant, actual=slip)
-    for naming in namings(content):
-        # A name without a number is of no model: a family, or whatever somebody calls what is not for sale.
-        if naming.how != "right" and (naming.wanted or any(map(str.isdigit, naming.written))):
-            yield _named(naming)
-
-
-_NAMED = {
+_NAME_FINDINGS = {
     "form": ("system.name-form", "The field {} has a known name in another form"),
     "spelling": ("system.spelling", "The field {} spells a name in an unusual way"),
     "unknown": ("system.name-unknown", "The field {} has a name that is not known"),
 }
 
 
-def _named(naming: Naming) -> Finding:
-    rule, message = _NAMED[naming.how]
-    maker = registry().maker_of(naming.wanted or naming.written)
-    found = finding(rule, naming.field, message.format(naming.field), expected=naming.wanted, actual=naming.written)
-    return msgspec.structs.replace(found, source=f"{found.source}; {maker}") if maker else found
+def _audit_spelling(content: dict[str, Any]) -> Iterator[Finding]:
+    for name, value in content.items():
+        if not isinstance(value, str) or name not in fields().fields:
+            continue
+        for slip, meant in find_slips(value):
+            message = f"The field {name} has a typing error"
+            yield finding("system.slip", name, message, expected=meant, actual=slip)
+    for naming in check_names(content):
+        # A name without a number is of no model: a family, or whatever somebody calls what is not for sale.
+        if naming.how != "right" and (naming.wanted or any(map(str.isdigit, naming.written))):
+            rule, message = _NAME_FINDINGS[naming.how]
+            field, wanted, actual = naming.field, naming.wanted, naming.written
+            found = finding(rule, field, message.format(field), expected=wanted, actual=actual)
+            maker = registry().maker_of(wanted or actual)
+            yield msgspec.structs.replace(found, source=f"{found.source}; {maker}") if maker else found
 
 
 #: How many bytes a unit has at least and at most: people write GB for 10^9 and for 2^30.
@@ -241,18 +241,18 @@ _CAPACITY = "accelerator_memory_capacity"
 
 def audit_figures(content: dict[str, Any]) -> Iterator[Finding]:
     """Yield figures that contradict each other, or what is known of what they are about."""
-    yield from _hosts(content)
-    yield from _cores(content)
-    yield from _known(content)
-    yield from _memory(content)
+    yield from _audit_hosts(content)
+    yield from _audit_cores(content)
+    yield from _audit_known_figures(content)
+    yield from _audit_memory(content)
 
 
-def _hosts(content: dict[str, Any]) -> Iterator[Finding]:
+def _audit_hosts(content: dict[str, Any]) -> Iterator[Finding]:
     """Yield a finding on more processors in a node than a host can have: the node is several hosts."""
     number, model = count(content.get("host_processors_per_node")), content.get("host_processor_model_name")
     if number is None or not isinstance(model, str):
         return
-    known = find(registry().processors, model) or model
+    known = find_name(registry().processors, model) or model
     most = next((most for start, most in registry().sockets.items() if known.startswith(start)), None)
     if most is None or number <= most:
         return
@@ -263,67 +263,61 @@ def _hosts(content: dict[str, Any]) -> Iterator[Finding]:
     yield finding("system.host-count", "host_processors_per_node", message, expected=truth, actual=found)
 
 
-def _cores(content: dict[str, Any]) -> Iterator[Finding]:
+def _audit_cores(content: dict[str, Any]) -> Iterator[Finding]:
     """Yield another number of cores than one processor of the model has."""
     number, model = count(content.get("host_processor_core_count")), content.get("host_processor_model_name")
-    name = find(registry().processors, model) if isinstance(model, str) else None
+    name = find_name(registry().processors, model) if isinstance(model, str) else None
     cores = registry().processors.names[name].cores if name is not None else None
     if number and cores is not None and number != cores:
         expected = f"{cores}, the cores of one {name}"
         yield finding("system.core-count", "host_processor_core_count", expected=expected, actual=str(number))
 
 
-def _memory(content: dict[str, Any]) -> Iterator[Finding]:
+def _audit_memory(content: dict[str, Any]) -> Iterator[Finding]:
     """Yield sizes of the memory of one accelerator that no number of bytes can be."""
     number = count(content.get("accelerators_per_node")) or 1
     model = content.get("accelerator_model_name")
-    said: dict[str, tuple[str, float, float]] = {}
+    # A size as it is written, and how many bytes it means at least and at most, by where it is stated.
+    stated: dict[str, tuple[str, float, float]] = {}
     for field in ("system_name", "accelerator_model_name", _CAPACITY):
         text = content.get(field)
         sizes = list(_SIZE.finditer(text[:200])) if isinstance(text, str) else []
         # A name also has speeds of a network, such as 400G.
         sizes = [size for size in sizes if field == _CAPACITY or (size[2] in "gG" and size[4])]
         if len(sizes) == 1:
-            said[field] = (sizes[0][0], *_bytes(sizes[0]))
-    chip = chip_of(model) if isinstance(model, str) and said.keys() == {_CAPACITY} else None
+            size = sizes[0]
+            least, most = _UNITS[size[2].lower()]
+            # What is written to the MB is what a tool printed, and tools count in MiB.
+            least = most if size[3] or size[2] in "mM" else least
+            stated[field] = (size[0], float(size[1]) * least, float(size[1]) * most)
+    chip = chip_of(model) if isinstance(model, str) and stated.keys() == {_CAPACITY} else None
     if chip is not None and (known := chip.memory_of(model or "")) is not None:
-        said[f"one {chip.name}"] = (f"{known} GB", known * 1e9, known * 2.0**30)
-    if len(said) < 2 or _CAPACITY not in said or _agree([size for _, *size in said.values()], number):
+        stated[f"one {chip.name}"] = (f"{known} GB", known * 1e9, known * 2.0**30)
+    if len(stated) < 2 or _CAPACITY not in stated or _can_agree([bounds for _, *bounds in stated.values()], number):
         return
-    actual = ", ".join(f"{field}: {text}" for field, (text, _, _) in said.items())
+    actual = ", ".join(f"{field}: {text}" for field, (text, _, _) in stated.items())
     yield finding("system.memory", _CAPACITY, actual=actual)
 
 
-def _bytes(size: re.Match[str]) -> tuple[float, float]:
-    least, most = _UNITS[size[2].lower()]
-    # What is written to the MB is what a tool printed, and tools count in MiB.
-    least = most if size[3] or size[2] in "mM" else least
-    return float(size[1]) * least, float(size[1]) * most
-
-
-def _agree(sizes: list[list[float]], number: int) -> bool:
+def _can_agree(sizes: list[list[float]], number: int) -> bool:
     """Return whether one number of bytes fits all sizes, each being that of one accelerator or of all of a node."""
     return any(
-        max(least / shared for (least, _), shared in zip(sizes, of, strict=True)) * (1 - _RESERVED)
-        <= min(most / shared for (_, most), shared in zip(sizes, of, strict=True))
-        for of in product((1, number), repeat=len(sizes))
+        max(least / shared for (least, _), shared in zip(sizes, divisors, strict=True)) * (1 - _RESERVED)
+        <= min(most / shared for (_, most), shared in zip(sizes, divisors, strict=True))
+        for divisors in product((1, number), repeat=len(sizes))
     )
 
 
-def _known(content: dict[str, Any]) -> Iterator[Finding]:
+def _audit_known_figures(content: dict[str, Any]) -> Iterator[Finding]:
     """Yield a figure other than that of every other published description of the same accelerator."""
     model = content.get("accelerator_model_name")
-    name = find(registry().accelerators, model) if isinstance(model, str) else None
+    name = find_name(registry().accelerators, model) if isinstance(model, str) else None
     if name is None:
         return
     for field, known in registry().accelerators.names[name].facts.items():
         value = content.get(field)
-        if not isinstance(value, str) or is_empty(value) or is_placeholder(value) or is_unsaid(value):
+        if not isinstance(value, str) or is_empty(value) or is_placeholder(value) or is_not_applicable(value):
             continue
-        if _squeezed(value) != _squeezed(known):
+        if "".join(value[:200].lower().split()) != "".join(known[:200].lower().split()):
             message = f"The field {field} differs from what is known about {name}"
             yield finding("system.figure", field, message, expected=known, actual=show(value))
-
-
-def _squeezed(text: str) -> str:
-    return "".join(text[:200].lower().split())

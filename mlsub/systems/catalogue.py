@@ -21,12 +21,12 @@ from mlsub.io.data import load_yaml
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import squeezed
 from mlsub.systems.fields import fields
-from mlsub.systems.names import find, registry
+from mlsub.systems.names import find_name, registry
 
 _FOLDER = Path(__file__).with_name("catalogue")
 
 
-class Value(msgspec.Struct, frozen=True):
+class SourcedValue(msgspec.Struct, frozen=True):
     """A value, and where it is from."""
 
     value: Any
@@ -39,10 +39,10 @@ class Software(msgspec.Struct, frozen=True):
     name: str
     hosts: int
     used: str
-    fields: dict[str, Value]
+    fields: dict[str, SourcedValue]
 
 
-class System(msgspec.Struct, frozen=True, kw_only=True):
+class KnownSystem(msgspec.Struct, frozen=True, kw_only=True):
     """A system of the catalogue; ``accelerators`` are those of each host if ``per_host``, else in all."""
 
     name: str
@@ -50,7 +50,7 @@ class System(msgspec.Struct, frozen=True, kw_only=True):
     submitter: str
     accelerators: int
     per_host: bool
-    fields: dict[str, Value]
+    fields: dict[str, SourcedValue]
     unpublished: tuple[str, ...]
     software: tuple[Software, ...]
 
@@ -63,10 +63,15 @@ class System(msgspec.Struct, frozen=True, kw_only=True):
 
 def system_names() -> tuple[str, ...]:
     """Return the systems there are, small ones first."""
-    return tuple(sorted((file.stem for file in _FOLDER.glob("*.yaml")), key=_in_order))
+
+    def family_and_size(name: str) -> tuple[str, int]:
+        digits = "".join(char if char.isdigit() else " " for char in name).split()
+        return name.rstrip("0123456789"), int(digits[-1]) if digits else 0
+
+    return tuple(sorted((file.stem for file in _FOLDER.glob("*.yaml")), key=family_and_size))
 
 
-def find_system(text: str, beside: Sequence[str] = ()) -> System:
+def find_system(text: str, beside: Sequence[str] = ()) -> KnownSystem:
     """Return the system of a name, however it is capitalised, with or without its hyphens.
 
     Args:
@@ -80,14 +85,14 @@ def find_system(text: str, beside: Sequence[str] = ()) -> System:
     wanted = squeezed(text)
     plain = {squeezed(name): name for name in names}
     if wanted in plain:
-        return _system(plain[wanted])
+        return _load_system(plain[wanted])
     plain |= {squeezed(name): name for name in beside}
     close = get_close_matches(wanted, plain, n=1)
     hint = f" Did you mean {plain[close[0]]}?" if close else ""
     raise MlsubError(f"no system {text[:40]!r}; mlsub system list shows those there are.{hint}")
 
 
-def find_software(system: System, framework: str) -> Software | None:
+def find_software(system: KnownSystem, framework: str) -> Software | None:
     """Return what the system was published with that a framework means, by its name alone or by the whole text."""
     wanted = framework.strip().lower()
     spelled = ((each, (each.name, str(each.fields["framework"].value))) for each in system.software)
@@ -95,59 +100,53 @@ def find_software(system: System, framework: str) -> Software | None:
 
 
 @lru_cache(maxsize=16)
-def _system(name: str) -> System:
-    raw = _raw(name)
+def _load_system(name: str) -> KnownSystem:
+    raw = _read_inherited(name)
     sources, unpublished = raw["sources"], tuple(raw.get("unpublished", ()))
-    return System(
+    return KnownSystem(
         name=name,
         title=raw["title"],
         submitter=raw["submitter"],
         accelerators=raw.get("accelerators_per_host") or raw["accelerators"],
         per_host="accelerators_per_host" in raw,
-        fields={of: one for of, one in _values(raw["fields"], sources).items() if of not in unpublished},
+        fields={n: value for n, value in _add_sources(raw["fields"], sources).items() if n not in unpublished},
         unpublished=unpublished,
         software=tuple(
             Software(
-                name=of,
+                name=software,
                 hosts=entry["hosts"],
                 used=entry["used"],
-                fields=_values({field: {**entry, "value": value} for field, value in entry["fields"].items()}, sources),
+                fields=_add_sources({n: {**entry, "value": value} for n, value in entry["fields"].items()}, sources),
             )
-            for of, entry in raw["software"].items()
+            for software, entry in raw["software"].items()
             if entry is not None
         ),
     )
 
 
-def _raw(name: str) -> dict[str, Any]:
+def _read_inherited(name: str) -> dict[str, Any]:
     """Return the file of a system, laid over that of the one it is like."""
-    own = load_yaml(_FOLDER / f"{name}.yaml")
-    base = _raw(own["like"]) if "like" in own else {}
-    merged: dict[str, Any] = {**base, **own}
+    content = load_yaml(_FOLDER / f"{name}.yaml")
+    base = _read_inherited(content["like"]) if "like" in content else {}
+    merged: dict[str, Any] = {**base, **content}
     for part in ("sources", "fields", "software"):
-        merged[part] = {**base.get(part, {}), **own.get(part, {})}
+        merged[part] = {**base.get(part, {}), **content.get(part, {})}
     inherited = base.get("software", {})
     merged["software"] = {
-        of: entry if entry is None else {**(inherited.get(of) or {}), **entry}
-        for of, entry in merged["software"].items()
+        software: entry if entry is None else {**(inherited.get(software) or {}), **entry}
+        for software, entry in merged["software"].items()
     }
     return merged
 
 
-def _values(entries: dict[str, dict[str, Any]], sources: dict[str, str]) -> dict[str, Value]:
+def _add_sources(entries: dict[str, dict[str, Any]], sources: dict[str, str]) -> dict[str, SourcedValue]:
     """Return the values of a file, each with its sources and its note in words."""
     found = {}
     for field, entry in entries.items():
         keys = [entry["source"]] if isinstance(entry["source"], str) else entry["source"]
         note = f" ({entry['note']})" if "note" in entry else ""
-        found[field] = Value(entry["value"], "; ".join(sources[key] for key in keys) + note)
+        found[field] = SourcedValue(entry["value"], "; ".join(sources[key] for key in keys) + note)
     return found
-
-
-def _in_order(name: str) -> tuple[str, int]:
-    digits = "".join(char if char.isdigit() else " " for char in name).split()
-    family = name.rstrip("0123456789")
-    return family, int(digits[-1]) if digits else 0
 
 
 _MODEL, _NUMBER = "accelerator_model_name", "accelerators_per_node"
@@ -162,7 +161,7 @@ class Accelerator(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     model: str
     published: tuple[str, ...]
-    fields: dict[str, Value]
+    fields: dict[str, SourcedValue]
     unpublished: tuple[str, ...]
 
 
@@ -170,38 +169,39 @@ class Accelerator(msgspec.Struct, frozen=True, kw_only=True):
 def accelerators() -> tuple[Accelerator, ...]:
     """Return the accelerators there are, those of a maker together."""
     raw = load_yaml(Path(__file__).with_name("accelerators.yaml"))
-    return tuple(_accelerator(name, entry, raw["sources"]) for name, entry in raw["accelerators"].items())
-
-
-def _accelerator(name: str, entry: dict[str, Any], sources: dict[str, str]) -> Accelerator:
-    known = _values(entry["facts"], sources)
-    of = [field for field in fields().fields if field.startswith("accelerator") and field not in (_MODEL, _NUMBER)]
-    model = Value(entry["model"], "the spelling of the model in mlsub's list of names")
-    return Accelerator(
-        name=name,
-        model=entry["model"],
-        published=tuple(entry["published"]),
-        fields={_MODEL: model, **known},
-        unpublished=tuple(field for field in of if field not in known),
-    )
+    asked = [field for field in fields().fields if field.startswith("accelerator") and field not in (_MODEL, _NUMBER)]
+    found = []
+    for name, entry in raw["accelerators"].items():
+        known = _add_sources(entry["facts"], raw["sources"])
+        model = SourcedValue(entry["model"], "the spelling of the model in mlsub's list of names")
+        found.append(
+            Accelerator(
+                name=name,
+                model=entry["model"],
+                published=tuple(entry["published"]),
+                fields={_MODEL: model, **known},
+                unpublished=tuple(field for field in asked if field not in known),
+            )
+        )
+    return tuple(found)
 
 
 def find_accelerator(text: str) -> Accelerator | None:
     """Return the accelerator of a name, of a model, or of what tools print; None for an unknown one."""
-    wanted, model = squeezed(text), find(registry().accelerators, text)
+    wanted, model = squeezed(text), find_name(registry().accelerators, text)
     return next((each for each in accelerators() if each.model == model or squeezed(each.name) == wanted), None)
 
 
-def facts_of_model(model: Value | None) -> dict[str, Value]:
+def facts_of_model(model: SourcedValue | None) -> dict[str, SourcedValue]:
     """Return what is known of accelerators of a model, for a description that has it; nothing for an unknown model."""
     found = find_accelerator(str(model.value)) if model is not None else None
     if found is None:
         return {}
     facts = ((name, value) for name, value in found.fields.items() if name != _MODEL)
-    return {name: Value(value.value, f"mlsub system show {found.name}: {value.source}") for name, value in facts}
+    return {name: SourcedValue(value.value, f"mlsub system show {found.name}: {value.source}") for name, value in facts}
 
 
-def find_known(text: str) -> System | Accelerator:
+def find_known(text: str) -> KnownSystem | Accelerator:
     """Return the system or the accelerator of a name.
 
     Raises:

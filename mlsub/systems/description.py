@@ -25,8 +25,8 @@ from mlsub.io.look import open_regular
 from mlsub.io.show import show
 from mlsub.rounds import Round, Statuses
 from mlsub.rules.catalogue import FIX, finding, reviewed
-from mlsub.systems.audit import SUMMARIZER_ENDS, audit, audit_status, crashes
-from mlsub.systems.fields import exact_status, fields, owed
+from mlsub.systems.audit import SUMMARIZER_ENDS, audit, audit_status, find_crashes
+from mlsub.systems.fields import fields, required_answer, status_spelling
 
 _RECORD = re.compile(r"(\w+): (\{.*\})")
 #: A name and a text in an object that Python wrote, however deep it stands in texts.
@@ -73,8 +73,18 @@ def read_records(text: str) -> dict[str, Any] | None:
 
 def in_later_fields(content: dict[str, Any]) -> dict[str, Any]:
     """Return the content with what it says in the forms of v0.6; fields of later rounds stay as they are."""
+    plain: list[tuple[str, Any]] = []
+    nested: list[tuple[str, Any]] = []
+    for name, value in content.items():
+        first = value[0] if isinstance(value, list) and value else value
+        if name not in _NESTED:
+            plain.append((name, value))
+        elif isinstance(first, str):
+            nested += _PAIR.findall(first)
+        elif isinstance(first, dict):
+            nested += first.items()
     fields: dict[str, Any] = {}
-    for name, value in _stated(content):
+    for name, value in (*plain, *nested):
         fields.setdefault(_FIELDS.get(name, name), value)
     model = fields.get("host_processor_model_name")
     several = _PROCESSORS.fullmatch(model) if isinstance(model, str) else None
@@ -82,20 +92,6 @@ def in_later_fields(content: dict[str, Any]) -> dict[str, Any]:
         fields["host_processor_model_name"] = several[2]
         fields.setdefault(_PER_NODE, several[1])
     return fields | {name: value for name, value in content.items() if name not in (*_FIELDS, *_NESTED)}
-
-
-def _stated(content: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield names and values, those in nested objects last."""
-    inner: list[tuple[str, Any]] = []
-    for name, value in content.items():
-        first = value[0] if isinstance(value, list) and value else value
-        if name not in _NESTED:
-            yield name, value
-        elif isinstance(first, str):
-            inner += _PAIR.findall(first)
-        elif isinstance(first, dict):
-            inner += first.items()
-    yield from inner
 
 
 #: Larger files are no system descriptions; real ones are below 20 KiB.
@@ -147,18 +143,18 @@ def read_description(
         return SystemDescription(name=name, path=path, content=None, findings=(unreadable,))
     older = round_ is not None and round_.log_format == "mll"
     unchecked = round_ is not None and round_.summarizer is not None and not round_.descriptions_checked
-    content, duplicates, problem = _parse(text, path, older=older, ends=unchecked and summarised)
+    content, duplicates, problem = _parse(text, path, older=older, summarised_only=unchecked and summarised)
     if problem is not None:
         return SystemDescription(name=name, path=path, content=None, findings=(problem,))
-    crashed = _crashes(content, round_) if round_ is not None and summarised else {}
-    sound = {name: value for name, value in content.items() if name not in crashed} if crashed else content
-    problems = [*crashed.values(), *reviewed("system", path, lambda: audit(sound, duplicates))]
+    crashed = _find_summarizer_crashes(content, round_) if round_ is not None and summarised else {}
+    usable = {name: value for name, value in content.items() if name not in crashed} if crashed else content
+    problems = [*crashed.values(), *reviewed("system", path, lambda: audit(usable, duplicates))]
     if round_ is None or round_.descriptions_checked:
-        problems = [*_official(content), *problems]
+        problems = [*_check_fields(content), *problems]
     if round_ is None or round_.statuses is None:
-        problems += reviewed("system.unknown-status", path, lambda: audit_status(sound))
+        problems += reviewed("system.unknown-status", path, lambda: audit_status(usable))
     else:
-        problems = [*_status(content, round_.statuses), *problems]
+        problems = [*_check_status(content, round_.statuses), *problems]
     lines = first_lines(text.decode("utf-8", "replace")) if problems else {}
     placed = (replace(found, path=path, line=lines.get(found.path)) for found in problems)
     return SystemDescription(name=name, path=path, content=content, findings=tuple(placed))
@@ -206,11 +202,12 @@ def _read(file: Path) -> bytes:
 
 
 def _parse(
-    raw: bytes, path: str, *, older: bool, ends: bool = False
+    raw: bytes, path: str, *, older: bool, summarised_only: bool = False
 ) -> tuple[dict[str, Any], dict[str, bool], Finding | None]:
     """Return the content, the fields it has more than once and whether with several values, and why it is none.
 
-    ``older``: it may have one of the forms of v0.6. ``ends``: the result summarizer is the first to look for a field.
+    ``older``: it may have one of the forms of v0.6. ``summarised_only``: of the official tools, the result summarizer
+    alone reads it.
     """
     duplicates: dict[str, bool] = {}
 
@@ -231,18 +228,18 @@ def _parse(
         if raw.startswith(BOM_UTF8):
             line, fix = 1, f"Remove the byte order mark; {FIX} does it."
         elif isinstance(error, json.JSONDecodeError):
-            line, reason, fix = _place(error)
+            line, reason, fix = _explain_error(error)
         return {}, {}, finding("system.not-json", path, "The file is not JSON", line=line, actual=reason, fix=fix)
     if not isinstance(content, dict):
         kind = {list: "a list", str: "a text", type(None): "null"}.get(type(content), "a number")
         rule, message = "system.not-object", "The system description is not an object with fields"
-        if ends and (not isinstance(content, (list, str)) or "submitter" in content):
+        if summarised_only and (not isinstance(content, (list, str)) or "submitter" in content):
             rule, message = "official.crash", f"{SUMMARIZER_ENDS} a description that is not an object"
         return {}, {}, finding(rule, path, message, line=1, expected="an object", actual=kind)
     return in_later_fields(content) if older else content, duplicates, None
 
 
-def _place(error: json.JSONDecodeError) -> tuple[int, str, str | None]:
+def _explain_error(error: json.JSONDecodeError) -> tuple[int, str, str | None]:
     """Return the line of the error, what is wrong there, and how to mend it where that is certain.
 
     A comma too many is named as such by every Python.
@@ -254,51 +251,47 @@ def _place(error: json.JSONDecodeError) -> tuple[int, str, str | None]:
     return error.lineno, error.msg, None
 
 
-def _official(content: dict[str, Any]) -> Iterator[Finding]:
+def _check_fields(content: dict[str, Any]) -> Iterator[Finding]:
+    """Yield what the official checker rejects: required fields that are missing, or no text."""
     required = fields().required
     others = [key for key in content if key not in required and len(key) < 64][:100]
     for name in required:
         if name not in content:
             close = next(iter(get_close_matches(name, others, n=1, cutoff=0.8)), None)
-            yield finding(
-                "system.field-missing",
-                close or ".",
-                f"The required field {name} is missing",
-                expected=name,
-                actual=f"a field named {show(close)}" if close else "no such field",
-                fix=f"Rename {close} to {name}." if close else _missing(name, content),
-            )
+            if close:
+                actual, fix = f"a field named {show(close)}", f"Rename {close} to {name}."
+            else:
+                answer = required_answer(name, content)
+                actual = "no such field"
+                fix = f"Add the field: {answer}." if answer else 'Add the field, with "N/A" if there is nothing to say.'
+            message = f"The required field {name} is missing"
+            yield finding("system.field-missing", close or ".", message, expected=name, actual=actual, fix=fix)
     for name in fields().text:
         if name in content and not isinstance(content[name], str):
             message = f"The field {name} is not text"
             yield finding("system.field-not-text", name, message, expected="text", actual=show(content[name]))
 
 
-def _crashes(content: dict[str, Any], round_: Round) -> dict[str, Finding]:
+def _find_summarizer_crashes(content: dict[str, Any], round_: Round) -> dict[str, Finding]:
     """Return what the result summarizer of the round ends on, by field, but for what the checker rejects by itself."""
     summarizer = round_.summarizer
     if summarizer is None:
         return {}
     if not round_.descriptions_checked:
         # A row without one of its fields is left out.
-        return crashes(content, summarizer) if content.keys() >= set(summarizer.printed) else {}
+        return find_crashes(content, summarizer) if content.keys() >= set(summarizer.printed) else {}
     rejected = {name for name in fields().text if not isinstance(content.get(name), str)}
     rejected |= {"status"} if round_.statuses is not None else set()
-    return crashes({name: value for name, value in content.items() if name not in rejected}, summarizer)
+    return find_crashes({name: value for name, value in content.items() if name not in rejected}, summarizer)
 
 
-def _missing(name: str, content: dict[str, Any]) -> str:
-    what = owed(name, content)
-    return f"Add the field: {what}." if what else 'Add the field, with "N/A" if there is nothing to say.'
-
-
-def _status(content: dict[str, Any], statuses: Statuses) -> Iterator[Finding]:
+def _check_status(content: dict[str, Any], statuses: Statuses) -> Iterator[Finding]:
     if "status" not in content or statuses.allow(content["status"]):
         return
     value = content["status"]
     plain = {name.lower(): name for name in statuses.one_of}
     close = get_close_matches(value[:80].strip().lower(), plain, n=1, cutoff=0.5) if isinstance(value, str) else []
-    exact = exact_status(value, statuses) if isinstance(value, str) else None
+    exact = status_spelling(value, statuses) if isinstance(value, str) else None
     fix = f"Write {plain[close[0]]} if that is what you mean." if close else None
     yield finding(
         "system.status",

@@ -12,10 +12,10 @@ import msgspec
 from mlsub.divisions import CLOSED
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import likely_name
-from mlsub.systems.catalogue import Accelerator, Software, System, Value, facts_of_model, find_software
+from mlsub.systems.catalogue import Accelerator, KnownSystem, Software, SourcedValue, facts_of_model, find_software
 from mlsub.systems.description import read_description
 from mlsub.systems.fields import category, close_category, fields, is_empty, is_placeholder
-from mlsub.systems.names import find, registry, suggestion
+from mlsub.systems.names import find_name, registry, suggest_name
 
 #: What stands where an answer is still to be given; every check reports it.
 TO_FILL_IN = "TODO"
@@ -39,7 +39,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
 class Draft(msgspec.Struct, frozen=True):
     """Every required field in the official order, each with its source; and remarks for the person."""
 
-    values: dict[str, Value]
+    values: dict[str, SourcedValue]
     remarks: tuple[str, ...] = ()
 
     def description(self) -> dict[str, Any]:
@@ -70,7 +70,7 @@ def check_field(name: str) -> None:
         raise MlsubError(f"no field {name[:60]!r}." + (f" Did you mean {close}?" if close else ""))
 
 
-def draft(source: System | Accelerator | Path, asked: Asked, *, published: bool = False) -> Draft:
+def draft(source: KnownSystem | Accelerator | Path, asked: Asked, *, published: bool = False) -> Draft:
     """Return a description from what is known of a system, of an accelerator, or from another description's file.
 
     It is one to submit with this hardware: what is the submitter's to say is left to be filled in. ``published`` is
@@ -80,10 +80,10 @@ def draft(source: System | Accelerator | Path, asked: Asked, *, published: bool 
         MlsubError: the file is not a description, or the person asks for what cannot be.
     """
     if isinstance(source, Path):
-        return _from_file(source, asked)
-    nobody = "it has not been published" if isinstance(source, System) else "none of the sources has it"
-    found = {name: Value(NOT_PUBLISHED, nobody) for name in source.unpublished} | source.fields
-    if isinstance(source, System):
+        return _draft_from_file(source, asked)
+    nobody = "it has not been published" if isinstance(source, KnownSystem) else "none of the sources has it"
+    found = {name: SourcedValue(NOT_PUBLISHED, nobody) for name in source.unpublished} | source.fields
+    if isinstance(source, KnownSystem):
         return finish(found | _software(source, asked, published=published), asked)
     if published:
         rounds = ", ".join(source.published)
@@ -92,71 +92,76 @@ def draft(source: System | Accelerator | Path, asked: Asked, *, published: bool 
     return finish(found | _given(asked), asked)
 
 
-def _given(asked: Asked) -> dict[str, Value]:
+def _given(asked: Asked) -> dict[str, SourcedValue]:
     """Return the framework and the number of hosts that the person names."""
     given = {
-        "framework": asked.framework and framework_spelled(asked.framework),
+        "framework": asked.framework and _spell_framework(asked.framework),
         "number_of_nodes": asked.hosts and str(asked.hosts),
     }
-    return {name: Value(value, _YOURS) for name, value in given.items() if value}
+    return {name: SourcedValue(value, _YOURS) for name, value in given.items() if value}
 
 
-def _software(system: System, asked: Asked, *, published: bool) -> dict[str, Value]:
+def _software(system: KnownSystem, asked: Asked, *, published: bool) -> dict[str, SourcedValue]:
     """Return what a system was published with, or is to be submitted with, and the counts that follow."""
     software = find_software(system, asked.framework) if asked.framework else None
-    own: dict[str, Value] = {}
+    values: dict[str, SourcedValue] = {}
     if published:
-        software = _chosen(system, asked.framework) if asked.framework else _usual(system, asked.hosts)
+        if asked.framework and software is None:
+            known = ", ".join(s.name for s in system.software) or "no framework"
+            raise MlsubError(f"{system.name} was not published with {asked.framework[:40]!r}, but with {known}.")
+        if not asked.framework:
+            # What was published on so many hosts, else the first.
+            same_hosts = (s for s in system.software if s.hosts == asked.hosts)
+            software = next(same_hosts, next(iter(system.software), None))
         if software is not None:
-            own = {
-                "submitter": Value(system.submitter, "the published example"),
-                "division": Value(CLOSED.name, "the published example"),
-                "status": Value("Available on-premise", "the published example, which spells it onprem"),
+            values = {
+                "submitter": SourcedValue(system.submitter, "the published example"),
+                "division": SourcedValue(CLOSED.name, "the published example"),
+                "status": SourcedValue("Available on-premise", "the published example, which spells it onprem"),
                 **software.fields,
             }
     elif software is not None:
-        own = {name: Value(v.value, f"{v.source}{LOOK_OVER}") for name, v in software.fields.items()}
+        values = {name: SourcedValue(v.value, f"{v.source}{LOOK_OVER}") for name, v in software.fields.items()}
     elif asked.framework:
-        own = {"framework": _given(asked)["framework"]}
-    return own | _counts(system, software, asked)
+        values = {"framework": _given(asked)["framework"]}
+    return values | _count_hardware(system, software, asked)
 
 
-def _chosen(system: System, framework: str) -> Software:
-    software = find_software(system, framework)
-    if software is None:
-        known = ", ".join(s.name for s in system.software) or "no framework"
-        raise MlsubError(f"{system.name} was not published with {framework[:40]!r}, but with {known}.")
-    return software
-
-
-def _usual(system: System, hosts: int | None) -> Software | None:
-    """Return the software published on so many hosts, else the first."""
-    return next((s for s in system.software if s.hosts == hosts), next(iter(system.software), None))
-
-
-def framework_spelled(text: str) -> str:
+def _spell_framework(text: str) -> str:
     """Return the framework as it is spelled, whatever case it was given in; anything else as it stands."""
     first, _, rest = text.strip().partition(" ")
-    known = find(registry().frameworks, first)
+    known = find_name(registry().frameworks, first)
     return text if known is None else f"{known} {rest}".strip()
 
 
-def finish(found: Mapping[str, Value], asked: Asked) -> Draft:
+def finish(found: Mapping[str, SourcedValue], asked: Asked) -> Draft:
     """Return a draft of every field: what was found, over it what the person says, and what remains is to be filled in.
 
     Raises:
         MlsubError: the person says what cannot be.
     """
-    given_values, remarks = _given_values(asked)
-    values: dict[str, Value] = {}
+    given: dict[str, SourcedValue] = {}
+    remarks = []
+    first = (asked.framework or "").split(" ")[0]
+    known = tuple(registry().frameworks.names)
+    unknown = bool(first) and find_name(registry().frameworks, first) is None
+    if unknown and (close := likely_name(first, known, {})):
+        remarks.append(_remark_on("framework", asked.framework, close))
+    answers = [("submitter", asked.submitter), ("division", asked.division), ("status", asked.status), *asked.changes]
+    for name, value in answers:
+        if value is not None:
+            given[name] = SourcedValue(_spell_status(value) if name == "status" else value, _YOURS)
+            kinds = [kind for kind in registry().kinds if name in kind.fields and kind.whole]
+            remarks += [_remark_on(name, value, close) for kind in kinds if (close := suggest_name(kind, value))]
+    values: dict[str, SourcedValue] = {}
     for name, field in fields().fields.items():
-        nothing = Value("", "nothing to say") if field.may_be_empty else Value(TO_FILL_IN, "yours to fill in")
-        values[name] = given_values.get(name) or found.get(name) or nothing
-    values |= {name: value for name, value in given_values.items() if name not in values}
+        missing = ("", "nothing to say") if field.may_be_empty else (TO_FILL_IN, "yours to fill in")
+        values[name] = given.get(name) or found.get(name) or SourcedValue(*missing)
+    values |= {name: value for name, value in given.items() if name not in values}
     return Draft(values, tuple(remarks))
 
 
-def _counts(system: System, software: Software | None, asked: Asked) -> dict[str, Value]:
+def _count_hardware(system: KnownSystem, software: Software | None, asked: Asked) -> dict[str, SourcedValue]:
     """Return hosts and accelerators of each, so that their product is true."""
     published = sorted({s.hosts for s in system.software})
     hosts = asked.hosts or (software.hosts if software else published[0] if published else 1)
@@ -171,40 +176,18 @@ def _counts(system: System, software: Software | None, asked: Asked) -> dict[str
     if not as_published:
         source = _YOURS if asked.hosts else "one host"
     each = system.accelerators if system.per_host else system.accelerators // hosts
-    reckoned = f"{system.accelerators} in all, shared by {hosts} hosts" if hosts > 1 else "all on one host"
-    if system.per_host:
-        reckoned = "in each host"
+    shared = f"{system.accelerators} in all, shared by {hosts} hosts" if hosts > 1 else "all on one host"
     return {
-        "number_of_nodes": Value(str(hosts), source),
-        "accelerators_per_node": Value(str(each), reckoned),
+        "number_of_nodes": SourcedValue(str(hosts), source),
+        "accelerators_per_node": SourcedValue(str(each), "in each host" if system.per_host else shared),
     }
 
 
-def _given_values(asked: Asked) -> tuple[dict[str, Value], list[str]]:
-    given = [("submitter", asked.submitter), ("division", asked.division), ("status", asked.status), *asked.changes]
-    given_values: dict[str, Value] = {}
-    remarks = [_remark("framework", asked.framework, close)] if (close := _meant(asked.framework)) else []
-    for name, value in given:
-        if value is not None:
-            given_values[name] = Value(_status(value) if name == "status" else value, _YOURS)
-            kinds = [kind for kind in registry().kinds if name in kind.fields and kind.whole]
-            remarks += [_remark(name, value, close) for kind in kinds if (close := suggestion(kind, value))]
-    return given_values, remarks
-
-
-def _meant(framework: str | None) -> str | None:
-    """Return the framework that a misspelt one may be."""
-    first = (framework or "").split(" ")[0]
-    if not first or find(registry().frameworks, first) is not None:
-        return None
-    return likely_name(first, tuple(registry().frameworks.names), {})
-
-
-def _remark(name: str, value: str | None, close: str) -> str:
+def _remark_on(name: str, value: str | None, close: str) -> str:
     return f"{name} is {(value or '')[:60]!r}. Did you mean {close}?"
 
 
-def _status(text: str) -> str:
+def _spell_status(text: str) -> str:
     """Return the availability as every round takes it.
 
     Raises:
@@ -224,7 +207,7 @@ _LEFT_OUT = frozenset(("submitter", "division", "status", "system_name", "sw_not
 _SOFTWARE = ("framework", "framework_name", "other_software_stack", "operating_system", "hw_notes")
 
 
-def _from_file(file: Path, asked: Asked) -> Draft:
+def _draft_from_file(file: Path, asked: Asked) -> Draft:
     """Return a description with the hardware of another.
 
     Kept is what describes the machine, also in fields beyond the required ones; its software and notes on its hardware
@@ -237,7 +220,7 @@ def _from_file(file: Path, asked: Asked) -> Draft:
     if not description.content:
         raise MlsubError(*(f"{file}: {finding.message}." for finding in description.findings[:1]))
     found = {
-        name: _kept(name, value, file)
+        name: _keep_value(name, value, file)
         for name, value in description.content.items()
         if name not in _LEFT_OUT and not is_placeholder(value) and not is_empty(value)
     }
@@ -249,10 +232,10 @@ def _from_file(file: Path, asked: Asked) -> Draft:
     return Draft({**made.values, **{name: found[name] for name in found if name not in made.values}}, made.remarks)
 
 
-def _kept(name: str, value: Any, file: Path) -> Value:
+def _keep_value(name: str, value: Any, file: Path) -> SourcedValue:
     """Return a value as it was; a number where the field must be text is its digits."""
     field = fields().fields.get(name)
     if field is not None and field.text and not isinstance(value, str):
         value = str(value) if isinstance(value, (int, float)) else TO_FILL_IN
     look_over = name in _SOFTWARE or field is None
-    return Value(value, f"{file.name}{LOOK_OVER if look_over else ''}")
+    return SourcedValue(value, f"{file.name}{LOOK_OVER if look_over else ''}")

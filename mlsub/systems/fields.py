@@ -38,7 +38,7 @@ class Fields(msgspec.Struct, frozen=True, dict=True):
 
     fields: dict[str, Field]
     placeholders: tuple[str, ...]
-    unsaid: tuple[str, ...]
+    not_applicable: tuple[str, ...]
 
     @cached_property
     def required(self) -> tuple[str, ...]:
@@ -75,20 +75,20 @@ _WORDS = {
 
 def insensitive(text: str) -> str:
     """Return a pattern for a text in whatever case; blanks and punctuation stand for themselves."""
-    return "".join(_either(char) for char in text)
-
-
-def _either(char: str) -> str:
-    if char.isascii() and char.isalpha():
-        return f"[{char.upper()}{char.lower()}]"
-    return char if char.isalnum() or char in " -,/" else f"[{char}]"
+    parts = []
+    for char in text:
+        if char.isascii() and char.isalpha():
+            parts.append(f"[{char.upper()}{char.lower()}]")
+        else:
+            parts.append(char if char.isalnum() or char in " -,/" else f"[{char}]")
+    return "".join(parts)
 
 
 _BLANKS = r"[ \t\r\n]*"
 #: What mlsub redact puts in the place of private texts.
 _REDACTED = r"<([a-z]+-[0-9]+|env)>"
 #: Longer texts are no placeholders.
-_MOST_OF_PLACEHOLDER = 200
+_LONGEST_PLACEHOLDER = 200
 
 
 def is_empty(value: Any) -> bool:
@@ -97,12 +97,12 @@ def is_empty(value: Any) -> bool:
 
 
 @lru_cache(maxsize=1)
-def _placeholder() -> re.Pattern[str]:
+def _placeholder_pattern() -> re.Pattern[str]:
     """Return a pattern for a text that stands for an answer nobody gave; what mlsub redact writes is an answer."""
-    words, unsaid = ("|".join(map(insensitive, each)) for each in (fields().placeholders, fields().unsaid))
+    words, nothing = ("|".join(map(insensitive, each)) for each in (fields().placeholders, fields().not_applicable))
     word = rf"[\(\[]?({words})[\)\].]{{0,2}}{_BLANKS}(:|$)"
     # An address, a figure, or that there is nothing: an answer that somebody put in brackets.
-    answer = rf"{_BLANKS}([0-9]|({unsaid}){_BLANKS}>)"
+    answer = rf"{_BLANKS}([0-9]|({nothing}){_BLANKS}>)"
     bracketed = rf"(?!{_REDACTED})<(?!{answer})[^<>@]*>"
     named = rf"([^<> \t\r\n][^<>]*)?[_-]{insensitive('placeholder')}"
     return re.compile(f"^{_BLANKS}({word}|({bracketed}|{named}){_BLANKS}$)")
@@ -110,7 +110,9 @@ def _placeholder() -> re.Pattern[str]:
 
 def is_placeholder(value: Any) -> bool:
     """Return whether a value stands for an answer nobody gave."""
-    return isinstance(value, str) and len(value) <= _MOST_OF_PLACEHOLDER and _placeholder().search(value) is not None
+    if not isinstance(value, str) or len(value) > _LONGEST_PLACEHOLDER:
+        return False
+    return _placeholder_pattern().search(value) is not None
 
 
 def placeholders_in(content: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -130,14 +132,14 @@ def placeholders_in(content: dict[str, Any]) -> Iterator[tuple[str, str]]:
                 inside.pop()
 
 
-def is_unsaid(value: Any) -> bool:
+def is_not_applicable(value: Any) -> bool:
     """Return whether a value says plainly that there is nothing, or that it is not known."""
-    return isinstance(value, str) and value.strip().lower() in fields().unsaid
+    return isinstance(value, str) and value.strip().lower() in fields().not_applicable
 
 
-def _unsaid() -> str:
+def _not_applicable_pattern() -> str:
     """Return a pattern for a text that says plainly that there is nothing, in whatever case and with blanks around."""
-    return f"^{_BLANKS}({'|'.join(map(insensitive, fields().unsaid))}){_BLANKS}$"
+    return f"^{_BLANKS}({'|'.join(map(insensitive, fields().not_applicable))}){_BLANKS}$"
 
 
 @lru_cache(maxsize=64)
@@ -146,10 +148,10 @@ def pattern_of(field: Field) -> str | None:
     if field.kind == "count":
         digits = r"0*[1-9][0-9]*" if field.least else r"[0-9]+"
         pattern = rf"^ *{digits} *$"
-        return pattern if field.must else f"{pattern}|{_unsaid()}"
+        return pattern if field.must else f"{pattern}|{_not_applicable_pattern()}"
     if field.kind is None:
         return None
-    return f"{_PATTERNS[field.kind]}|{_unsaid()}"
+    return f"{_PATTERNS[field.kind]}|{_not_applicable_pattern()}"
 
 
 def expected_of(field: Field) -> str:
@@ -159,19 +161,19 @@ def expected_of(field: Field) -> str:
     return f"a whole number of at least {field.least}" if field.least else "a whole number"
 
 
-def owed(name: str, content: dict[str, Any]) -> str | None:
+def required_answer(name: str, content: dict[str, Any]) -> str | None:
     """Return what a field has to say even where there is nothing to say elsewhere; None where "N/A" is an answer."""
     if name == "accelerator_model_name":
         number = content.get("accelerators_per_node")
-        return None if number in ("0", 0) or is_unsaid(number) else "the model, as there are accelerators"
-    if name in _OWED:
-        return _OWED[name]
+        return None if number in ("0", 0) or is_not_applicable(number) else "the model, as there are accelerators"
+    if name in _REQUIRED_ANSWERS:
+        return _REQUIRED_ANSWERS[name]
     field = fields().fields.get(name)
     return expected_of(field) if field is not None and field.must else None
 
 
 #: Fields that decide what a result counts for.
-_OWED = {
+_REQUIRED_ANSWERS = {
     "submitter": "the name of the organisation",
     "division": "closed or open",
     "status": "Available on-premise, Available cloud, Preview, or Research, Development, or Internal (RDI)",
@@ -181,22 +183,18 @@ _OWED = {
 def is_meaningful(field: Field, value: Any) -> bool:
     """Return whether a value is one of the field's kind.
 
-    Empty texts and placeholders have findings of their own and pass here, as do lists and objects, which may say more
-    than a text can; where a field must be text, a number is the official checker's business.
+    Empty texts and placeholders have findings of their own and are meaningful here, as are lists and objects, which may
+    say more than a text can; where a field must be text, a number is the official checker's business.
     """
     if isinstance(value, str):
         pattern = pattern_of(field)
-        silent = is_empty(value) or is_placeholder(value)
-        return pattern is None or silent or re.search(pattern, value[:2000]) is not None
+        is_gap = is_empty(value) or is_placeholder(value)
+        return pattern is None or is_gap or re.search(pattern, value[:2000]) is not None
     if field.text or field.kind != "count" or value is None or isinstance(value, list | dict):
         return True
-    return is_whole(value) and value >= field.least
-
-
-def is_whole(value: Any) -> bool:
-    """Return whether a value is a whole number; of 10^400, which no float holds, too."""
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    return whole or (isinstance(value, float) and value.is_integer())
+    if isinstance(value, float):
+        return value.is_integer() and value >= field.least
+    return isinstance(value, int) and not isinstance(value, bool) and value >= field.least
 
 
 # ---- What a description says
@@ -239,11 +237,11 @@ def facts_of(content: Mapping[str, Any] | None) -> SystemFacts | None:
     if content is None:
         return None
     names = SystemFacts.__struct_fields__
-    known = {name: (count if name in _COUNTS else written)(content.get(name)) for name in names}
+    known = {name: (count if name in _COUNTS else shorten_text)(content.get(name)) for name in names}
     return msgspec.convert(known, SystemFacts)
 
 
-def written(value: Any) -> str | None:
+def shorten_text(value: Any) -> str | None:
     """Return a value as text of at most ``MAX_TEXT`` characters: text as it is, else as JSON has it; None for null."""
     if value is None:
         return None
@@ -279,16 +277,16 @@ def category(status: str) -> str | None:
     return aliases().get(_plain(status)) if len(status) <= _LONGEST else None
 
 
-def exact_status(status: str, statuses: Statuses) -> str | None:
+def status_spelling(status: str, statuses: Statuses) -> str | None:
     """Return the spelling that the round wants of a known status; None where it is right, or unknown."""
     if statuses.allow(status):
         return None
-    means = category(status) or ""
-    fitting = [name for name in statuses.one_of if category(name) == means]
-    return next((name for name in fitting if name.lower() == means.lower()), next(iter(fitting), None))
+    meant = category(status) or ""
+    names = [name for name in statuses.one_of if category(name) == meant]
+    return next((name for name in names if name.lower() == meant.lower()), next(iter(names), None))
 
 
-def shown(status: str) -> str:
+def show_status(status: str) -> str:
     """Return what the table shows: the category, or the status as written, marked as unknown."""
     return category(status) or f"{status} (unknown)"
 

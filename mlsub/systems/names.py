@@ -13,7 +13,7 @@ import msgspec
 from mlsub.io.data import shipped
 from mlsub.io.show import LONGEST, Spellings, flat
 from mlsub.io.show import spellings as spellings_of
-from mlsub.systems.fields import is_empty, is_placeholder, is_unsaid
+from mlsub.systems.fields import is_empty, is_not_applicable, is_placeholder
 
 #: No name is longer; what is cut off could make no difference.
 _LONGEST = 200
@@ -22,30 +22,30 @@ _TRADEMARK = re.compile(r"\((?:R|TM|C)\)|[®™©]", re.IGNORECASE)
 _NOISE = re.compile(r"\((?:R|TM|C)\)|\s@\s.*$|\sCPU\b|\s\d+-Core Processor\b|\s\(\d+ ?W\)$|\sProcessor$", re.IGNORECASE)
 
 
-class Name(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class NameInfo(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What there is to one name beside its spelling; see names.yaml."""
 
-    prints: tuple[str, ...] = ()
-    also: tuple[str, ...] = ()
+    printed: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
     facts: dict[str, str] = {}
     package: str | None = None
     cores: int | None = None
 
 
-class Kind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
+class NameKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
     """The names of one kind, by the spelling to use."""
 
     fields: tuple[str, ...]
     whole: bool
-    names: dict[str, Name] = {}
+    names: dict[str, NameInfo] = {}
     case: bool = False
 
     @cached_property
-    def written(self) -> dict[str, tuple[str, bool]]:
+    def spellings(self) -> dict[str, tuple[str, bool]]:
         """Each way to write a name: the spelling to use, and whether it is this one, or as tools print it."""
         found: dict[str, tuple[str, bool]] = {}
         for name, info in self.names.items():
-            for right, known in ((True, (name, *info.prints)), (False, info.also)):
+            for right, known in ((True, (name, *info.printed)), (False, info.aliases)):
                 for one in known:
                     found.setdefault(_plain(one), (name, right))
         return found
@@ -81,29 +81,29 @@ class Family(msgspec.Struct, frozen=True):
     """A name for several accelerators."""
 
     spelled: tuple[str, ...]
-    of: tuple[str, ...]
+    members: tuple[str, ...]
 
 
 class Registry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Every name there is."""
 
-    processors: Kind
-    accelerators: Kind
-    interconnects: Kind
-    frameworks: Kind
+    processors: NameKind
+    accelerators: NameKind
+    interconnects: NameKind
+    frameworks: NameKind
     sockets: dict[str, int]
     slips: dict[str, str]
     makers: dict[str, str]
-    beside: tuple[str, ...]
+    generic_words: tuple[str, ...]
     chips: dict[str, Chip]
     families: dict[str, Family]
     shades: dict[str, tuple[tuple[str, ...], ...]]
     series: tuple[str, ...]
     boards: dict[str, str]
-    models: dict[str, dict[str, Name]]
+    models: dict[str, dict[str, NameInfo]]
 
     @property
-    def kinds(self) -> tuple[Kind, ...]:
+    def kinds(self) -> tuple[NameKind, ...]:
         """The kinds of name."""
         return (self.processors, self.accelerators, self.interconnects, self.frameworks)
 
@@ -133,18 +133,18 @@ def registry() -> Registry:
     return msgspec.structs.replace(found, accelerators=msgspec.structs.replace(found.accelerators, names=models))
 
 
-def find(kind: Kind, text: str) -> str | None:
+def find_name(kind: NameKind, text: str) -> str | None:
     """Return the spelling to use of a name, also of one as tools print it; None for an unknown name."""
-    name, _ = kind.written.get(_plain(text), (None, False))
+    name, _ = kind.spellings.get(_plain(text), (None, False))
     return name
 
 
-def normalised(kind: Kind, text: str) -> str:
+def normalise(kind: NameKind, text: str) -> str:
     """Return the spelling to use of a name; an unknown one without trademarks and what else tools add."""
-    return find(kind, text) or _clean(text)
+    return find_name(kind, text) or _clean(text)
 
 
-def suggestion(kind: Kind, text: str) -> str | None:
+def suggest_name(kind: NameKind, text: str) -> str | None:
     """Return the known name that an unknown one is probably meant to be.
 
     Words may be left out, written in one, or be misspelt where they are long; models that differ in a digit or a letter
@@ -152,41 +152,37 @@ def suggestion(kind: Kind, text: str) -> str | None:
     """
     wanted = _plain(text)
     known = {_plain(name): name for name in kind.names}
-    if kind.written.get(wanted, (None, False))[1]:
+    if kind.spellings.get(wanted, (None, False))[1]:
         return None
-    joined = {_joined(name): name for name in known.values()}
-    if (name := joined.get(_joined(wanted))) is not None:
+    # What is the same but for blanks and punctuation.
+    in_one_word = {"".join(_split_words(plain)): name for plain, name in known.items()}
+    if (name := in_one_word.get("".join(_split_words(_plain(wanted))))) is not None:
         return name
-    words = _words(wanted) - set(registry().beside)
+    words = set(_split_words(wanted)) - set(registry().generic_words)
     if any(map(str.isdigit, wanted)):
-        held = [name for plain, name in known.items() if words <= _words(plain)]
-        if len(held) == 1 and any(len(word) > 2 for word in words if any(map(str.isdigit, word))):
-            return held[0]
+        matches = [name for plain, name in known.items() if words <= set(_split_words(plain))]
+        if len(matches) == 1 and any(len(word) > 2 for word in words if any(map(str.isdigit, word))):
+            return matches[0]
     close = get_close_matches(wanted, known, n=5, cutoff=0.8)
-    return next((known[name] for name in close if _misspelt(wanted.split(), name.split())), None)
+    return next((known[name] for name in close if _is_misspelt(wanted.split(), name.split())), None)
 
 
-def _joined(text: str) -> str:
-    return re.sub(r"[^a-z0-9+]", "", _plain(text))
+def _split_words(plain: str) -> list[str]:
+    return re.findall(r"[a-z0-9+]+", plain)
 
 
-def _words(plain: str) -> set[str]:
-    return set(re.findall(r"[a-z0-9+]+", plain))
-
-
-def _misspelt(words: list[str], meant: list[str]) -> bool:
+def _is_misspelt(words: list[str], meant: list[str]) -> bool:
     """Return whether words are others only because of typing errors in long ones that are letters alone."""
-    return len(words) == len(meant) and all(
-        word == other or (_is_long(word) and _is_long(other) and bool(get_close_matches(word, [other], cutoff=0.7)))
-        for word, other in zip(words, meant, strict=True)
-    )
+    if len(words) != len(meant):
+        return False
+    for word, other in zip(words, meant, strict=True):
+        are_long = min(len(word), len(other)) >= 4 and (word + other).isalpha()
+        if word != other and not (are_long and get_close_matches(word, [other], cutoff=0.7)):
+            return False
+    return True
 
 
-def _is_long(word: str) -> bool:
-    return len(word) >= 4 and word.isalpha()
-
-
-def namings(content: dict[str, Any]) -> Iterator[Naming]:
+def check_names(content: dict[str, Any]) -> Iterator[Naming]:
     """Yield the names in a description as they are and as they should be.
 
     Of processors and accelerators each is one, of interconnects and frameworks those that should be written otherwise.
@@ -194,27 +190,27 @@ def namings(content: dict[str, Any]) -> Iterator[Naming]:
     for kind in registry().kinds:
         for field in kind.fields:
             text = content.get(field)
-            if not isinstance(text, str) or is_empty(text) or is_placeholder(text) or is_unsaid(text):
+            if not isinstance(text, str) or is_empty(text) or is_placeholder(text) or is_not_applicable(text):
                 continue
             if kind.whole:
-                yield _whole(kind, field, text[:_LONGEST])
+                yield _check_name(kind, field, text[:_LONGEST])
             else:
-                yield from _within(kind, field, text[:_LONGEST])
+                yield from _check_text(kind, field, text[:_LONGEST])
 
 
-def slips(text: str) -> list[tuple[str, str]]:
+def find_slips(text: str) -> list[tuple[str, str]]:
     """Return the known typing errors in a text, each with what was meant."""
     return [
         (slip, meant)
         for slip, meant in registry().slips.items()
-        if slip in text and _word(slip, re.NOFLAG).search(text[:2000])
+        if slip in text and _word_pattern(slip, re.NOFLAG).search(text[:2000])
     ]
 
 
-def _whole(kind: Kind, field: str, text: str) -> Naming:
-    known = kind.written.get(_plain(text))
+def _check_name(kind: NameKind, field: str, text: str) -> Naming:
+    known = kind.spellings.get(_plain(text))
     if known is None:
-        meant = suggestion(kind, text)
+        meant = suggest_name(kind, text)
         return Naming(field, text, meant, "spelling" if meant else "unknown")
     name, right = known
     if not right:
@@ -223,21 +219,22 @@ def _whole(kind: Kind, field: str, text: str) -> Naming:
     return Naming(field, text, name, "right" if same else "form")
 
 
-def _within(kind: Kind, field: str, text: str) -> Iterator[Naming]:
+def _check_text(kind: NameKind, field: str, text: str) -> Iterator[Naming]:
+    """Yield the names in a text that should be written otherwise."""
     # Where case is that of ASCII letters, most names are ruled out without a pattern.
     lower = text.lower() if text.isascii() else None
     for name, info in kind.names.items():
-        for known in (name, *info.also) if kind.case else info.also:
+        for known in (name, *info.aliases) if kind.case else info.aliases:
             if lower is not None and known.lower() not in lower:
                 continue
-            match = _word(known, re.IGNORECASE).search(text)
+            match = _word_pattern(known, re.IGNORECASE).search(text)
             if match is not None and match[0] != name:
                 yield Naming(field, match[0], name, "form" if match[0].lower() == name.lower() else "spelling")
 
 
 @lru_cache(maxsize=256)
-def _word(text: str, flags: int) -> re.Pattern[str]:
-    """Return the text as a word of its own: no part of an address, a package's name or a longer word."""
+def _word_pattern(text: str, flags: int) -> re.Pattern[str]:
+    """Return a pattern for the text as a word of its own: no part of an address, a package's name or a longer word."""
     return re.compile(rf"(?<![\w/.@-]){re.escape(text)}(?![\w/@-]|\.\w)", flags)
 
 
@@ -268,7 +265,7 @@ def chip_spellings() -> Spellings:
     return spellings_of(
         [
             *((text, [name]) for name, one in known.chips.items() for text in one.spelled),
-            *((text, [name, *family.of]) for name, family in known.families.items() for text in family.spelled),
+            *((text, [name, *family.members]) for name, family in known.families.items() for text in family.spelled),
         ]
     )
 
@@ -280,16 +277,16 @@ def chip_of(model: str, *besides: str) -> Chip | None:
         model: what the description says, ``accelerator_model_name``.
         besides: other names of the system, which decide where the model is only a family, such as ``TPU``.
     """
-    found = _meant(model)
+    found = _find_chips(model)
     for text in besides:
         if len(found) <= 1:
             break
-        found = (found & _meant(text)) or found
+        found = (found & _find_chips(text)) or found
     return all_chips()[next(iter(found))] if len(found) == 1 else None
 
 
 @lru_cache(maxsize=1024)
-def _meant(text: str) -> frozenset[str]:
+def _find_chips(text: str) -> frozenset[str]:
     """Return every accelerator that a text may mean; where it names several, those that all of its names allow."""
     meant: frozenset[str] = frozenset()
     for _, values in chip_spellings().found(text[:LONGEST]):
@@ -299,26 +296,26 @@ def _meant(text: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=1024)
-def named_in(text: str) -> frozenset[str]:
+def accelerators_in(text: str) -> frozenset[str]:
     """Return the accelerators that the name of a system or a platform contains, such as ``a100`` in ``dgxa100_n8``.
 
     Variants of one are the same here (MI300X and MI300A, v5e and v5p), as are a board and the accelerator on it. Such a
     name is made of words that are joined in any way, so a spelling counts within a word too; names of several
     accelerators that have no number, such as TPU, do not count.
     """
-    return frozenset(_stem(match) for match in _embedded().finditer(flat(text[:LONGEST])))
+    return frozenset(_drop_variant(match[0]) for match in _embedded_name_pattern().finditer(flat(text[:LONGEST])))
 
 
 @lru_cache(maxsize=1)
-def _embedded() -> re.Pattern[str]:
-    known = sorted((text for text in chip_spellings().meanings if _one(text)), key=len, reverse=True)
+def _embedded_name_pattern() -> re.Pattern[str]:
+    known = sorted((text for text in chip_spellings().meanings if _single_meaning(text)), key=len, reverse=True)
     # A number ends where the digits end, a word where the letters do.
     exact = "|".join(re.escape(text) + ("(?![0-9])" if text[-1].isdigit() else "(?![a-z0-9])") for text in known)
     series = "|".join(name.replace(" ", " ?") for name in registry().series)
     return re.compile(rf"(?:(?<![a-z])|(?<=dgx)|(?<=hgx))(?:{exact})|(?:{series}) ?(?:pro ?)?\d+(?![0-9])")
 
 
-def _one(text: str) -> str | None:
+def _single_meaning(text: str) -> str | None:
     """Return the accelerator that a spelling means, or the name of several that has a number, such as MI300."""
     known = chip_spellings().meanings[text]
     if len(known) == 1:
@@ -326,9 +323,9 @@ def _one(text: str) -> str | None:
     return next((name for name in known - all_chips().keys() if any(map(str.isdigit, name))), None)
 
 
-def _stem(match: re.Match[str]) -> str:
-    """Return a name without what distinguishes variants: letters behind its number."""
-    name = _one(match[0]) if match[0] in chip_spellings().meanings else None
-    name = registry().boards.get(name or "", name or match[0])
+def _drop_variant(text: str) -> str:
+    """Return the name that a text means without what distinguishes variants: letters behind its number."""
+    name = _single_meaning(text) if text in chip_spellings().meanings else None
+    name = registry().boards.get(name or "", name or text)
     plain = re.sub(r"[-_ ]|pro", "", name.lower())
     return re.sub(r"(?<=[0-9])[a-z]+$", "", plain)

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from mlsub.io.errors import MlsubError
-from mlsub.systems.capture import Capture, capture_here, merge, read_capture, to_json
+from mlsub.systems.capture import Capture, capture_here, merge_captures, read_capture, to_json
 from mlsub.systems.capture.accelerators import find_accelerators
 from mlsub.systems.capture.tools import run_tool
-from mlsub.systems.catalogue import Value
+from mlsub.systems.catalogue import SourcedValue
 from mlsub.systems.fields import fields
 from tests.conftest import ExpectedText
 from tests.systems.machine import GPU, ROCM, TOOLS, Machine, printed
@@ -177,12 +177,12 @@ def test_a_tool_runs_with_the_locale_c_and_no_input(machine: Machine, monkeypatc
     monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")
     machine.tool("show", before='echo "$LC_ALL"; /bin/cat; exit 0')
     ran = run_tool(["show"])
-    assert ran is not None and (ran.well, ran.output) == (True, "C\n")
+    assert ran is not None and (ran.succeeded, ran.output) == (True, "C\n")
     assert run_tool(["no-such-tool"]) is None
     (machine.bin / "broken").write_text("\x7fELF")
     (machine.bin / "broken").chmod(0o755)
     ran = run_tool(["broken"])
-    assert ran is not None and not ran.well
+    assert ran is not None and not ran.succeeded
 
 
 # A host with one NVIDIA H200 as its tools describe it, and trainings that the recorder logged there.
@@ -216,11 +216,11 @@ def test_trainings_recorded_there_are_compliant(training: str) -> None:
 
 def _capture(host: str, **changes: str) -> Capture:
     told = {"host_memory_capacity": "1008 GiB", "framework": "PyTorch 2.4.0", **changes}
-    return Capture(mlsub="0", host=host, values={name: Value(value, "a test") for name, value in told.items()})
+    return Capture(mlsub="0", host=host, values={name: SourcedValue(value, "a test") for name, value in told.items()})
 
 
 def test_equal_hosts_are_counted_and_two_processes_of_one_host_are_one() -> None:
-    found, findings = merge([("0", _capture("a")), ("1", _capture("a")), ("2", _capture("b"))])
+    found, findings = merge_captures([("0", _capture("a")), ("1", _capture("a")), ("2", _capture("b"))])
     assert findings == ()
     assert (found["number_of_nodes"].value, found["number_of_nodes"].source) == ("2", "2 hosts captured")
     assert found["framework"].source == "a test (2 of 2 hosts)"
@@ -228,7 +228,7 @@ def test_equal_hosts_are_counted_and_two_processes_of_one_host_are_one() -> None
 
 def test_a_host_that_differs_is_told() -> None:
     odd = _capture("c", host_memory_capacity="504 GiB")
-    found, (finding,) = merge([("0", _capture("a")), ("1", _capture("b")), ("2", odd)])
+    found, (finding,) = merge_captures([("0", _capture("a")), ("1", _capture("b")), ("2", odd)])
     assert found["host_memory_capacity"].value == "1008 GiB"
     assert (finding.rule, finding.path, finding.expected, finding.actual) == (
         "system.hosts-differ", "2", '"1008 GiB"', '"504 GiB"',

@@ -14,8 +14,8 @@ from mlsub.rounds import get_round, known_rounds
 from mlsub.systems import catalogue as module
 from mlsub.systems.catalogue import (
     Accelerator,
-    System,
-    Value,
+    KnownSystem,
+    SourcedValue,
     accelerators,
     facts_of_model,
     find_accelerator,
@@ -27,7 +27,7 @@ from mlsub.systems.description import read_description
 from mlsub.systems.draft import NOT_PUBLISHED, TO_FILL_IN, Asked, Draft
 from mlsub.systems.draft import draft as drafted
 from mlsub.systems.fields import fields, is_meaningful
-from mlsub.systems.names import find, registry
+from mlsub.systems.names import find_name, registry
 from tools.oracle.shared import ABSENT, CORPUS, present
 from tools.support.make_tree import make_description
 from tools.support.runner import run
@@ -66,7 +66,7 @@ def test_the_systems_asked_for_are_there() -> None:
 
 
 @pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: system.name)
-def test_a_system_is_whole_accepted_in_every_round_and_nothing_to_tell(system: System, tmp_path: Path) -> None:
+def test_a_system_is_whole_accepted_in_every_round_and_nothing_to_tell(system: KnownSystem, tmp_path: Path) -> None:
     draft = drafted(system, Asked(status="onprem"), published=True)
     assert list(draft.values) == list(fields().required)
     assert all(value.source for value in draft.values.values())
@@ -233,7 +233,7 @@ def test_a_fact_is_what_its_source_says(accelerator: Accelerator) -> None:
             said = {
                 plain(str(content[name]))
                 for content in contents
-                if find(registry().accelerators, content["accelerator_model_name"]) == accelerator.model
+                if find_name(registry().accelerators, content["accelerator_model_name"]) == accelerator.model
             }
             if files:
                 assert plain(fact["value"]) in said, (name, key)
@@ -258,8 +258,8 @@ def test_the_names_people_and_tools_use(text: str, name: str) -> None:
 
 
 def test_an_unknown_name_has_a_did_you_mean() -> None:
-    assert find_accelerator("NVIDIA B2000") is None and facts_of_model(Value("8x NVIDIA B200", "")) == {}
-    assert isinstance(find_known("ipu-pod16"), System)
+    assert find_accelerator("NVIDIA B2000") is None and facts_of_model(SourcedValue("8x NVIDIA B200", "")) == {}
+    assert isinstance(find_known("ipu-pod16"), KnownSystem)
     for text, meant in (("mi350", "mi3"), ("ipu-pod46", "ipu-pod")):
         with pytest.raises(MlsubError, match=f"no system '{text}'; mlsub system list .* Did you mean {meant}"):
             find_known(text)

@@ -24,8 +24,8 @@ from mlsub.systems.fields import (
     close_category,
     count,
     facts_of,
-    shown,
-    written,
+    shorten_text,
+    show_status,
 )
 from tools.oracle import shared
 from tools.support.make_tree import make_description
@@ -53,7 +53,7 @@ def test_the_table_holds_what_it_should_and_no_alias_twice() -> None:
 def test_every_alias_maps_in_any_case_and_spacing(alias: str) -> None:
     assert category(EXPECTED[alias]) == EXPECTED[alias]
     for status in (alias, alias.upper(), alias.title(), f"  {alias.replace(' ', '  ')} "):
-        assert category(status) == shown(status) == EXPECTED[alias]
+        assert category(status) == show_status(status) == EXPECTED[alias]
 
 
 def test_every_status_that_a_round_allows_is_known() -> None:
@@ -74,13 +74,13 @@ def test_every_status_that_a_round_allows_is_known() -> None:
 )
 def test_an_unknown_status_is_shown_as_written_and_marked_with_a_guess(status: str, meant: str | None) -> None:
     assert category(status) is None
-    assert shown(status) == f"{status} (unknown)"
+    assert show_status(status) == f"{status} (unknown)"
     assert close_category(status) == meant
 
 
 @given(st.text(max_size=200))
 def test_any_text_has_an_answer(status: str) -> None:
-    assert (category(status) is None) == shown(status).endswith(" (unknown)")
+    assert (category(status) is None) == show_status(status).endswith(" (unknown)")
     close_category(status)
 
 
@@ -144,14 +144,14 @@ def test_a_count_is_a_whole_number_however_it_is_written(number: int | None) -> 
     ],
 )
 def test_text_is_as_written_and_anything_else_as_json_has_it(value: Any, text: str | None) -> None:
-    assert written(value) == text
+    assert shorten_text(value) == text
 
 
 def test_a_value_nested_too_deeply_is_named() -> None:
     value: list[Any] = []
     for _ in range(100_000):
         value = [value]
-    text = written(value)
+    text = shorten_text(value)
     assert text is not None
     assert "nested too deeply" in text
 

@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 from mlsub.io.data import load_yaml
 from mlsub.systems.names import (
     Naming,
+    accelerators_in,
     all_chips,
+    check_names,
     chip_of,
-    find,
-    named_in,
-    namings,
-    normalised,
+    find_name,
+    find_slips,
+    normalise,
     registry,
-    slips,
-    suggestion,
+    suggest_name,
 )
 from tools.oracle import shared
 
@@ -30,34 +30,34 @@ TABLES = load_yaml(Path(__file__).with_name("names.yaml"))
 
 @pytest.mark.parametrize(("printed", "name"), TABLES["printed"].items())
 def test_a_processor_as_tools_print_it(printed: str, name: str) -> None:
-    assert normalised(registry().processors, printed) == name
+    assert normalise(registry().processors, printed) == name
 
 
 def test_accelerators_as_tools_print_them() -> None:
     kind = registry().accelerators
-    assert find(kind, "NVIDIA H100 80GB HBM3") == "NVIDIA H100-SXM5-80GB"
-    assert find(kind, "nvidia a100-sxm4-80gb (400W)") == "NVIDIA A100-SXM4-80GB"
-    assert find(kind, "NVIDIA A100-SXM4-80GB (x)") is None
+    assert find_name(kind, "NVIDIA H100 80GB HBM3") == "NVIDIA H100-SXM5-80GB"
+    assert find_name(kind, "nvidia a100-sxm4-80gb (400W)") == "NVIDIA A100-SXM4-80GB"
+    assert find_name(kind, "NVIDIA A100-SXM4-80GB (x)") is None
 
 
 @pytest.mark.parametrize(("text", "meant"), TABLES["slips"].items())
 def test_slips_in_words_have_a_did_you_mean(text: str, meant: str) -> None:
-    assert meant in (suggestion(registry().processors, text), suggestion(registry().accelerators, text))
+    assert meant in (suggest_name(registry().processors, text), suggest_name(registry().accelerators, text))
 
 
 @pytest.mark.parametrize("text", TABLES["others"])
 def test_other_models_are_no_misspellings(text: str) -> None:
-    assert suggestion(registry().processors, text) is suggestion(registry().accelerators, text) is None
+    assert suggest_name(registry().processors, text) is suggest_name(registry().accelerators, text) is None
 
 
 def test_every_way_to_write_a_name_is_known() -> None:
     for kind in registry().kinds:
         for field in kind.fields:
             for name, info in kind.names.items():
-                told = {text: list(namings({field: text})) for text in (name, *info.prints, *info.also)}
+                told = {text: list(check_names({field: text})) for text in (name, *info.printed, *info.aliases)}
                 assert told[name] == ([Naming(field, name, name, "right")] if kind.whole else []), name
-                assert all(told[text] == [Naming(field, text, name, "form")] for text in info.prints), name
-                assert all(told[text] == [Naming(field, text, name, "spelling")] for text in info.also), name
+                assert all(told[text] == [Naming(field, text, name, "form")] for text in info.printed), name
+                assert all(told[text] == [Naming(field, text, name, "spelling")] for text in info.aliases), name
 
 
 PROCESSOR, ACCELERATOR = "host_processor_model_name", "accelerator_model_name"
@@ -65,13 +65,13 @@ PROCESSOR, ACCELERATOR = "host_processor_model_name", "accelerator_model_name"
 
 @pytest.mark.parametrize(("field", "written", "wanted", "how"), TABLES["namings"])
 def test_names_as_written_and_as_they_should_be(field: str, written: str, wanted: str | None, how: str) -> None:
-    told = [(naming.field, naming.written, naming.wanted, naming.how) for naming in namings({field: written})]
+    told = [(naming.field, naming.written, naming.wanted, naming.how) for naming in check_names({field: written})]
     assert told == [(field, written, wanted, how)]
 
 
 @pytest.mark.parametrize("value", ["", " ", "N/A", "TODO", None, 8, ["PyTorch"]])
 def test_what_is_no_name_has_none(value: object) -> None:
-    assert [*namings(dict.fromkeys((PROCESSOR, ACCELERATOR, "framework"), value))] == []
+    assert [*check_names(dict.fromkeys((PROCESSOR, ACCELERATOR, "framework"), value))] == []
 
 
 def test_every_name_has_its_maker() -> None:
@@ -82,13 +82,15 @@ def test_every_name_has_its_maker() -> None:
 
 def test_spellings_are_unambiguous() -> None:
     for kind in registry().kinds:
-        written = [text.lower() for name, info in kind.names.items() for text in (name, *info.prints, *info.also)]
+        written = [text.lower() for name, info in kind.names.items() for text in (name, *info.printed, *info.aliases)]
         assert len(written) == len(set(written))
 
 
 def test_slips_are_words_of_their_own() -> None:
-    assert slips("iDRAC9, ExpressX5 Compute") == [("ExpressX5", "iDRAC9 Express or ConnectX-5, whichever is meant")]
-    assert slips("Dual Potato, NVLINED") == []
+    assert find_slips("iDRAC9, ExpressX5 Compute") == [
+        ("ExpressX5", "iDRAC9 Express or ConnectX-5, whichever is meant")
+    ]
+    assert find_slips("Dual Potato, NVLINED") == []
 
 
 # Accelerators by the name that people use: the table beside this file, and every published description.
@@ -110,13 +112,13 @@ def test_an_accelerator_in_its_own_spelling_is_itself() -> None:
             found = chip_of(text)
             assert found is not None, text
             assert found.name == name
-    assert {member for family in registry().families.values() for member in family.of} <= all_chips().keys()
+    assert {member for family in registry().families.values() for member in family.members} <= all_chips().keys()
 
 
 def test_every_model_is_of_its_accelerator() -> None:
     for name, variants in registry().models.items():
         for model, written in variants.items():
-            for text in (model, *written.prints, *written.also):
+            for text in (model, *written.printed, *written.aliases):
                 found = chip_of(text)
                 assert (found.name if found else None) == name, text
 
@@ -133,7 +135,7 @@ def test_every_model_is_of_its_accelerator() -> None:
     ],
 )  # fmt: skip
 def test_names_of_systems_contain_accelerators(name: str, contains: list[str]) -> None:
-    assert sorted(named_in(name.lower())) == contains
+    assert sorted(accelerators_in(name.lower())) == contains
 
 
 @pytest.mark.skipif(not shared.present(), reason=shared.ABSENT)
@@ -153,4 +155,4 @@ def test_published_packages_name_accelerators_that_are_known() -> None:
 @given(st.text(max_size=300))
 def test_no_name_is_too_odd(text: str) -> None:
     chip_of(text, text)
-    named_in(text)
+    accelerators_in(text)

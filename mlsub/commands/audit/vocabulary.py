@@ -194,7 +194,7 @@ def _benchmarks(vague: bool) -> Spellings:
 @lru_cache(maxsize=1)
 def _frameworks() -> Spellings:
     known = registry().frameworks.names
-    pairs = [(spelled, [name]) for name, one in known.items() for spelled in (name, *one.also)]
+    pairs = [(spelled, [name]) for name, one in known.items() for spelled in (name, *one.aliases)]
     pairs += [(spelled, [name]) for name, all_ in vocabulary()["frameworks"]["also"].items() for spelled in all_]
     return spellings(pairs)
 

@@ -19,7 +19,7 @@ from mlsub.io.errors import MlsubError
 from mlsub.io.folders import check_free, replace_folder
 from mlsub.io.write import staging_beside, write_file
 from mlsub.rules.load import benchmark
-from mlsub.systems.capture import capture_here, merge
+from mlsub.systems.capture import capture_here, merge_captures
 from mlsub.systems.draft import TO_FILL_IN, Asked, finish
 
 ROUND_FOLDER = "rehearsal-v1.0"
@@ -143,7 +143,7 @@ def open_recorder(log: Path, organisation: str, status: str, entry: RehearsalEnt
 
 def describe_machine(organisation: str, system: str, division: str, status: str) -> dict[str, Any]:
     """Return a system description of this machine with every required field; what is not known is ``N/A``."""
-    found, _ = merge([("this host", capture_here())])
+    found, _ = merge_captures([("this host", capture_here())])
     changes = {
         "submitter": organisation,
         "division": division,

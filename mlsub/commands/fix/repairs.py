@@ -28,7 +28,7 @@ from mlsub.log.reader import TOKEN, read_records
 from mlsub.log.rewrite import MARK as RECORD_MARK
 from mlsub.rounds import Round, Statuses
 from mlsub.rules.engine import plan_for
-from mlsub.systems.fields import exact_status
+from mlsub.systems.fields import status_spelling
 
 _BOM = b"\xef\xbb\xbf"
 #: Tools that each put one before a file leave several.
@@ -263,7 +263,7 @@ def _cuts(text: str, statuses: Statuses | None, wanted: tuple[str, ...]) -> Iter
         status = groups.get((text.index("{"), "status"), [])
         values = {text[member.value_start : member.end] for member in status}
         value = json.loads(values.pop()) if len(values) == 1 else None
-        if isinstance(value, str) and (exact := exact_status(value, statuses)) is not None:
+        if isinstance(value, str) and (exact := status_spelling(value, statuses)) is not None:
             for member in status:
                 action = f"write the status as {exact}"
                 yield member.value_start, member.end, json.dumps(exact), repair(STATUS, member, action)

@@ -37,7 +37,7 @@ from mlsub.submission.find import Place, Target, organisation, packages
 from mlsub.submission.pairing import paired
 from mlsub.submission.report import Choice, EntryResult, Report
 from mlsub.submission.result import Result
-from mlsub.systems.names import namings
+from mlsub.systems.names import check_names
 from mlsub.workspace import Checked, Context, Request, check_places, find_places, in_one_line
 from mlsub.workspace.cache import content_digest, digest_of, exactly, file_fingerprint, record_name, scan_tree
 
@@ -253,7 +253,7 @@ def _organisation(report: Report, rows: tuple[ReviewedEntry, ...], above: str) -
             Named(report.path_below(above, system.path), naming, lines.get((system.path, naming.written)))
             for system in report.systems
             if system.facts is not None
-            for naming in namings(msgspec.structs.asdict(system.facts))
+            for naming in check_names(msgspec.structs.asdict(system.facts))
         ),
     )
 

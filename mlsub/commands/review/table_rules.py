@@ -20,7 +20,7 @@ from mlsub.io.show import readable
 from mlsub.rules.catalogue import finding
 from mlsub.submission.find import organisation
 from mlsub.submission.result import Result
-from mlsub.systems.fields import shown
+from mlsub.systems.fields import show_status
 
 #: The file of the result summarizer in the folder of a system's results, and the key in it.
 _ID_FILE, _PRIVATE_ID = "privateid.json", "private_id"
@@ -196,7 +196,7 @@ def _names(row: Row, result: Result) -> str:
         text, value = row.text(name), getattr(result, name)
         if text and value is not None and not _same(text, value):
             differing.append(f'{name} "{readable(text[:100])}", not "{readable(str(value)[:100])}"')
-    if (text := row.text("availability")) and result.availability and shown(text) != result.availability:
+    if (text := row.text("availability")) and result.availability and show_status(text) != result.availability:
         differing.append(f'availability "{readable(text[:100])}", not "{result.availability}"')
     if (text := row.text("division")) and result.division and letters(text) != letters(result.division):
         differing.append(f'division "{readable(text[:40])}", not "{readable(result.division[:40])}"')

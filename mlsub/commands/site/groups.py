@@ -34,7 +34,7 @@ from mlsub.commands.site.tables import (
     with_energy,
 )
 from mlsub.divisions import CLOSED
-from mlsub.systems.fields import is_unsaid
+from mlsub.systems.fields import is_not_applicable
 from mlsub.systems.names import Chip, all_chips
 
 #: Things that an index lists, and rows of a benchmark without scripts; with them there are all.
@@ -298,13 +298,13 @@ def _accelerators_cell(results: Results) -> Cell:
 
 
 def _processors(results: Results) -> str | None:
-    names = [name for one in results if (name := one.host_processor_model_name) and not is_unsaid(name)]
+    names = [name for one in results if (name := one.host_processor_model_name) and not is_not_applicable(name)]
     count = results[-1].host_processors_count
     return None if not names else f"{count:,} × {names[-1]}" if count else names[-1]
 
 
 def _said_cell(results: Results, field: str) -> Cell:
-    return names_cell(text for one in results if (text := getattr(one, field)) and not is_unsaid(text))
+    return names_cell(text for one in results if (text := getattr(one, field)) and not is_not_applicable(text))
 
 
 BENCHMARKS = Kind(

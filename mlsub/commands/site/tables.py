@@ -13,7 +13,7 @@ from mlsub.findings import Verdict
 from mlsub.present.entries import rcp_words
 from mlsub.present.findings import grouped
 from mlsub.submission.report import RcpResult
-from mlsub.systems.fields import is_unsaid
+from mlsub.systems.fields import is_not_applicable
 
 #: Rows of one table on a page about what results share; which ones are left out is said.
 MAX_ROWS = 400
@@ -58,7 +58,7 @@ def verdict_cell(verdict: Verdict) -> Cell:
 def accelerators_cell(result: SiteResult) -> Cell:
     """Return how many of which accelerator, where the description or a table names it."""
     count, name = result.accelerators_count, result.accelerator
-    name = None if name is None or is_unsaid(name) else name
+    name = None if name is None or is_not_applicable(name) else name
     if not count:
         return Cell(name or "none", 0.0, result.accelerator_href)
     return Cell(f"{count:,} × {name}" if name else f"{count:,}, not named", float(count), result.accelerator_href)

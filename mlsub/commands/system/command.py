@@ -262,7 +262,7 @@ def capture(
     """
     from mlsub.present.document import Findings
     from mlsub.present.terminal import busy, put
-    from mlsub.systems.capture import merge as joined
+    from mlsub.systems.capture import merge_captures
     from mlsub.systems.draft import finish
 
     asked = _asked(**said)
@@ -271,7 +271,7 @@ def capture(
     if format_ == "json" or (output is not None and "{rank}" in output):
         _put_capture(captures, output, force=force)
         return
-    found, findings = joined(captures)
+    found, findings = merge_captures(captures)
     _put_captured(finish(found, asked), output, sources=sources, force=force)
     if findings:
         put(sys.stderr, Findings(findings))

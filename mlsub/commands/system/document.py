@@ -11,7 +11,7 @@ from mlsub.present import document as doc
 from mlsub.present.entries import read_off, verdict_line
 from mlsub.present.findings import answer
 from mlsub.submission.report import Choice, choose
-from mlsub.systems.catalogue import Accelerator, System
+from mlsub.systems.catalogue import Accelerator, KnownSystem
 from mlsub.systems.draft import Draft
 
 _SYSTEMS = (
@@ -50,7 +50,7 @@ def _accelerator(accelerator: Accelerator) -> tuple[str, ...]:
     )
 
 
-def _row(system: System) -> tuple[str, ...]:
+def _row(system: KnownSystem) -> tuple[str, ...]:
     hosts = sorted({software.hosts for software in system.software})
     used = ", ".join(f"{software.used} ({software.name})" for software in system.software)
     return (

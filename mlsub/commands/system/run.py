@@ -14,7 +14,7 @@ from mlsub.present.envelope import Answer
 from mlsub.rounds import Round, find_round, find_usage, get_round, known_rounds
 from mlsub.submission.find import Place, Target, infer_round
 from mlsub.submission.report import Report, SystemResult
-from mlsub.systems.catalogue import Accelerator, System, accelerators, find_known, find_system, system_names
+from mlsub.systems.catalogue import Accelerator, KnownSystem, accelerators, find_known, find_system, system_names
 from mlsub.systems.description import read_description
 from mlsub.systems.draft import Asked, Draft, draft
 
@@ -26,7 +26,7 @@ class Known(Answer, frozen=True, kw_only=True):
 
     SCHEMA: ClassVar[int] = 2
 
-    systems: tuple[System, ...]
+    systems: tuple[KnownSystem, ...]
     accelerators: tuple[Accelerator, ...]
 
 
@@ -89,7 +89,7 @@ def known() -> Known:
     return Known(systems=tuple(map(find_system, system_names())), accelerators=accelerators())
 
 
-def drafted(name: str, asked: Asked) -> tuple[System | Accelerator, Draft]:
+def drafted(name: str, asked: Asked) -> tuple[KnownSystem | Accelerator, Draft]:
     """Return the system or the accelerator of a name, and its description as far as it is known.
 
     Raises:
@@ -111,16 +111,16 @@ def new(source: str, asked: Asked) -> Draft:
     return draft(Path(source) if is_file else find_known(source), asked)
 
 
-def title_of(found: System | Accelerator) -> str:
+def title_of(found: KnownSystem | Accelerator) -> str:
     """Return the heading of what is known."""
-    return f"{found.name}: {found.title if isinstance(found, System) else found.model}"
+    return f"{found.name}: {found.title if isinstance(found, KnownSystem) else found.model}"
 
 
-def shown(system: System | Accelerator, known: Draft) -> Shown:
+def shown(system: KnownSystem | Accelerator, known: Draft) -> Shown:
     """Return what is known of a system or an accelerator, drafted as its description."""
     return Shown(
         name=system.name,
-        title=system.title if isinstance(system, System) else system.model,
+        title=system.title if isinstance(system, KnownSystem) else system.model,
         description=known.description(),
         sources={field: value.source for field, value in known.values.items()},
         to_fill_in=tuple(known.to_fill_in()),

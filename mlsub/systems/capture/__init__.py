@@ -20,7 +20,7 @@ from mlsub.rules.catalogue import finding
 from mlsub.systems.capture.accelerators import find_accelerators
 from mlsub.systems.capture.host import find_memory, find_network, find_processor, find_software, find_storage
 from mlsub.systems.capture.tools import Found, read_text, unknown
-from mlsub.systems.catalogue import Value
+from mlsub.systems.catalogue import SourcedValue
 from mlsub.systems.fields import fields
 
 #: A capture is below 10 KiB.
@@ -33,7 +33,7 @@ class Capture(msgspec.Struct, frozen=True, kw_only=True):
 
     mlsub: str
     host: str
-    values: dict[str, Value]
+    values: dict[str, SourcedValue]
 
 
 def capture_here(root: Path = Path("/")) -> Capture:
@@ -54,11 +54,11 @@ def capture_here(root: Path = Path("/")) -> Capture:
         "system_name": unknown("yours to choose; the name of the host is not looked at"),
         "cooling": unknown("no tool reports it"),
     }
-    values = {name: Value(str(one.value)[:_LONGEST], one.source) for name, one in found.items()}
+    values = {name: SourcedValue(str(one.value)[:_LONGEST], one.source) for name, one in found.items()}
     # A host that has nothing of the kind is new each time.
-    own = (read_text(root / place) for place in ("proc/sys/kernel/random/boot_id", "etc/machine-id"))
-    known = next(filter(None, own), secrets.token_hex(8))
-    return Capture(mlsub=VERSION, host=hashlib.sha256(f"mlsub {known}".encode()).hexdigest()[:16], values=values)
+    ids = (read_text(root / place) for place in ("proc/sys/kernel/random/boot_id", "etc/machine-id"))
+    host = next(filter(None, ids), secrets.token_hex(8))
+    return Capture(mlsub=VERSION, host=hashlib.sha256(f"mlsub {host}".encode()).hexdigest()[:16], values=values)
 
 
 def to_json(capture: Capture) -> str:
@@ -88,7 +88,7 @@ def read_capture(file: Path) -> Capture:
     return capture
 
 
-def merge(captures: Sequence[tuple[str, Capture]]) -> tuple[Found, tuple[Finding, ...]]:
+def merge_captures(captures: Sequence[tuple[str, Capture]]) -> tuple[Found, tuple[Finding, ...]]:
     """Return one host for all, and what contradicts that.
 
     A host that was captured by several processes counts once. Where hosts differ, most of them are right, and each
@@ -101,7 +101,8 @@ def merge(captures: Sequence[tuple[str, Capture]]) -> tuple[Found, tuple[Finding
     for where, capture in captures:
         hosts.setdefault(capture.host, (where, capture))
     count = len(hosts)
-    merged: Found = {"number_of_nodes": Value(str(count), f"{'one host' if count == 1 else f'{count} hosts'} captured")}
+    source = "one host captured" if count == 1 else f"{count} hosts captured"
+    merged: Found = {"number_of_nodes": SourcedValue(str(count), source)}
     findings: list[Finding] = []
     for name in fields().required:
         values = {where: capture.values[name] for where, capture in hosts.values() if name in capture.values}
@@ -109,7 +110,7 @@ def merge(captures: Sequence[tuple[str, Capture]]) -> tuple[Found, tuple[Finding
             continue
         most, agreeing = Counter(one.value for one in values.values()).most_common(1)[0]
         source = next(one.source for one in values.values() if one.value == most)
-        merged[name] = Value(most, source if count == 1 else f"{source} ({agreeing} of {count} hosts)")
+        merged[name] = SourcedValue(most, source if count == 1 else f"{source} ({agreeing} of {count} hosts)")
         for where, one in values.items():
             if one.value != most:
                 message = f"A host differs from most in {name}"

@@ -9,11 +9,11 @@ from typing import Any
 
 import msgspec
 
-from mlsub.systems.capture.tools import Found, Ran, children, counted, output_of, read_text, run_tool, unknown
-from mlsub.systems.catalogue import Value, facts_of_model
+from mlsub.systems.capture.tools import Found, ToolRun, children, count_names, output_of, read_text, run_tool, unknown
+from mlsub.systems.catalogue import SourcedValue, facts_of_model
 from mlsub.systems.draft import TO_FILL_IN
 from mlsub.systems.fields import fields
-from mlsub.systems.names import find, normalised, registry
+from mlsub.systems.names import find_name, normalise, registry
 
 #: PCI classes of 3D controllers and of processing accelerators.
 _CLASSES = ("0x0302", "0x1200")
@@ -54,25 +54,25 @@ def find_accelerators(root: Path) -> Found:
         reason = f"there is an accelerator on the PCI bus, and none of {tools} to describe it"
         return dict.fromkeys(names, unknown(reason))
     source = f"none of {tools}, and no accelerator on the PCI bus"
-    return dict.fromkeys(names, Value("N/A", source)) | {"accelerators_per_node": Value("0", source)}
+    return dict.fromkeys(names, SourcedValue("N/A", source)) | {"accelerators_per_node": SourcedValue("0", source)}
 
 
-def _same_model(names: list[str], source: str, *, always: bool = False) -> Value:
+def _name_models(names: list[str], source: str, *, always: bool = False) -> SourcedValue:
     """Return the model, of several each with its number; the source has the name as it is, where it differs."""
-    spelled = [normalised(registry().accelerators, name) for name in names]
-    value = spelled[0] if len(set(spelled)) == 1 else counted(spelled)
-    return Value(value, source + (f" ({names[0][:80]})" if always or names[0] != spelled[0] else ""))
+    spelled = [normalise(registry().accelerators, name) for name in names]
+    value = spelled[0] if len(set(spelled)) == 1 else count_names(spelled)
+    return SourcedValue(value, source + (f" ({names[0][:80]})" if always or names[0] != spelled[0] else ""))
 
 
-def _nvidia(ran: Ran) -> Found:
+def _read_nvidia(ran: ToolRun) -> Found:
     cells = [[cell.strip() for cell in line.split(",")] for line in ran.output.splitlines()]
     rows = [dict(zip(_QUERY, row, strict=True)) for row in cells if len(row) == len(_QUERY)]
-    if not ran.well or not rows:
+    if not ran.succeeded or not rows:
         return {}
     found: Found = {
-        "accelerators_per_node": Value(str(len(rows)), "nvidia-smi: GPUs of this host"),
-        "accelerator_model_name": _same_model([row["name"] for row in rows], "nvidia-smi: name"),
-        "accelerator_interconnect": _links(len(rows)),
+        "accelerators_per_node": SourcedValue(str(len(rows)), "nvidia-smi: GPUs of this host"),
+        "accelerator_model_name": _name_models([row["name"] for row in rows], "nvidia-smi: name"),
+        "accelerator_interconnect": _find_links(len(rows)),
     }
     for field, (words, columns) in _NVIDIA.items():
         known = list(dict.fromkeys(tuple(row[column] for column in columns) for row in rows))
@@ -83,23 +83,23 @@ def _nvidia(ran: Ran) -> Found:
             differing = ", ".join(" ".join(values) for values in known)[:100]
             found[field] = unknown(f"nvidia-smi: {column} differs among the GPUs ({differing})")
         else:
-            found[field] = Value(words.format(*known[0]), f"nvidia-smi: {column}")
+            found[field] = SourcedValue(words.format(*known[0]), f"nvidia-smi: {column}")
     return found
 
 
-def _links(gpus: int) -> Value:
+def _find_links(gpus: int) -> SourcedValue:
     if gpus == 1:
-        return Value("N/A", "nvidia-smi: one GPU, so there is nothing to join")
+        return SourcedValue("N/A", "nvidia-smi: one GPU, so there is nothing to join")
     topology = output_of(["nvidia-smi", "topo", "-m"])
     if not topology:
         return unknown("nvidia-smi topo -m reports nothing")
     links = max(map(int, _LINKS.findall(topology.split("Legend")[0])), default=0)
     if not links:
-        return Value("PCIe", "nvidia-smi topo -m: no NVLink among the GPUs")
-    return Value(f"NVLink, {links} links a GPU", f"nvidia-smi topo -m: NV{links}")
+        return SourcedValue("PCIe", "nvidia-smi topo -m: no NVLink among the GPUs")
+    return SourcedValue(f"NVLink, {links} links a GPU", f"nvidia-smi topo -m: NV{links}")
 
 
-def _amd(ran: Ran) -> Found:
+def _read_amd(ran: ToolRun) -> Found:
     try:
         decoded = msgspec.json.decode(ran.output, type=dict[str, Any])
     except (msgspec.DecodeError, RecursionError):
@@ -113,42 +113,43 @@ def _amd(ran: Ran) -> Found:
     cards = [table for name, table in tables.items() if name.startswith("card")]
     if not cards:
         return {}
-    found: Found = {"accelerators_per_node": Value(str(len(cards)), "rocm-smi: GPUs of this host")}
-    names = [_name(card) for card in cards]
+    found: Found = {"accelerators_per_node": SourcedValue(str(len(cards)), "rocm-smi: GPUs of this host")}
+    names = [_find_model(card) for card in cards]
     if all(names):
-        found["accelerator_model_name"] = _same_model(names, "rocm-smi --showproductname", always=True)
+        found["accelerator_model_name"] = _name_models(names, "rocm-smi --showproductname", always=True)
     size, *others = {card.get("vram total memory (b)", "") for card in cards}
     if not others and re.fullmatch(r"[0-9]{6,16}", size):
-        found["accelerator_memory_capacity"] = Value(f"{int(size) / 2**30:.0f} GiB", "rocm-smi --showmeminfo vram")
+        capacity = f"{int(size) / 2**30:.0f} GiB"
+        found["accelerator_memory_capacity"] = SourcedValue(capacity, "rocm-smi --showmeminfo vram")
     if driver := tables.get("system", {}).get("driver version"):
-        found["driver"] = Value(f"amdgpu driver {driver[:60]}", "rocm-smi --showdriverversion")
+        found["driver"] = SourcedValue(f"amdgpu driver {driver[:60]}", "rocm-smi --showdriverversion")
     return found
 
 
-def _name(card: dict[str, str]) -> str:
+def _find_model(card: dict[str, str]) -> str:
     """Return the model: the name the registry knows, else the first that is not a number."""
     names = [card[key] for key in _NAMES if card.get(key) and not card[key].startswith("0x")]
-    known = [name for name in names if find(registry().accelerators, name)]
+    known = [name for name in names if find_name(registry().accelerators, name)]
     return (known or names or [""])[0]
 
 
-def _graphcore(ran: Ran) -> Found:
+def _read_graphcore(ran: ToolRun) -> Found:
     # Groups of IPUs are listed as devices too.
     devices = [line.lower() for line in _DEVICE.findall(ran.output) if "multi" not in line.lower()]
-    if not ran.well or not devices:
+    if not ran.succeeded or not devices:
         return {}
     found = {
-        "accelerators_per_node": Value(str(len(devices)), "gc-info -l: IPUs that this host reaches"),
+        "accelerators_per_node": SourcedValue(str(len(devices)), "gc-info -l: IPUs that this host reaches"),
         "accelerator_model_name": unknown("gc-info does not report it; mlsub system show ipu-pod16 has the name"),
     }
     if all("fabric" in line for line in devices):
-        found["accelerator_interconnect"] = Value("IPU-Link", "gc-info -l: IPUs of a fabric")
+        found["accelerator_interconnect"] = SourcedValue("IPU-Link", "gc-info -l: IPUs of a fabric")
     return found
 
 
 #: What each command writes, in the order in which they are tried.
-_TOOLS: dict[str, Callable[[Ran], Found]] = {
-    f"nvidia-smi --query-gpu={','.join(_QUERY)} --format=csv,noheader,nounits": _nvidia,
-    "rocm-smi --showproductname --showmeminfo vram --showdriverversion --json": _amd,
-    "gc-info -l": _graphcore,
+_TOOLS: dict[str, Callable[[ToolRun], Found]] = {
+    f"nvidia-smi --query-gpu={','.join(_QUERY)} --format=csv,noheader,nounits": _read_nvidia,
+    "rocm-smi --showproductname --showmeminfo vram --showdriverversion --json": _read_amd,
+    "gc-info -l": _read_graphcore,
 }

@@ -10,16 +10,16 @@ from pathlib import Path
 
 import msgspec
 
-from mlsub.systems.catalogue import Value
+from mlsub.systems.catalogue import SourcedValue
 from mlsub.systems.draft import TO_FILL_IN
 
 #: Fields with values, and reasons where there are none.
-Found = dict[str, Value]
+Found = dict[str, SourcedValue]
 #: Seconds a tool may take; nvidia-smi needs some where it has to wake the driver.
 TIMEOUT_S = 20.0
 
 
-class Ran(msgspec.Struct, frozen=True):
+class ToolRun(msgspec.Struct, frozen=True):
     """What came of a tool: its exit status (None where it was stopped), output, and the last line of its complaints."""
 
     status: int | None
@@ -27,12 +27,12 @@ class Ran(msgspec.Struct, frozen=True):
     complaint: str
 
     @property
-    def well(self) -> bool:
+    def succeeded(self) -> bool:
         """Whether it ended, and with success."""
         return self.status == 0
 
 
-def run_tool(words: Sequence[str]) -> Ran | None:
+def run_tool(words: Sequence[str]) -> ToolRun | None:
     """Run a tool with the locale C and no input; return None where there is no such tool. Never raises."""
     program = shutil.which(words[0])
     if program is None:
@@ -47,22 +47,22 @@ def run_tool(words: Sequence[str]) -> Ran | None:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return Ran(None, "", "it took too long")
+        return ToolRun(None, "", "it took too long")
     except OSError as error:
-        return Ran(None, "", error.strerror or str(error))
+        return ToolRun(None, "", error.strerror or str(error))
     lines = ran.stderr.decode("utf-8", "replace").strip().splitlines()
-    return Ran(ran.returncode, ran.stdout.decode("utf-8", "replace"), lines[-1][:200] if lines else "")
+    return ToolRun(ran.returncode, ran.stdout.decode("utf-8", "replace"), lines[-1][:200] if lines else "")
 
 
 def output_of(words: Sequence[str]) -> str:
     """Return what a tool writes; nothing where there is no such tool, or it fails."""
     ran = run_tool(words)
-    return ran.output if ran is not None and ran.well else ""
+    return ran.output if ran is not None and ran.succeeded else ""
 
 
-def unknown(reason: str) -> Value:
+def unknown(reason: str) -> SourcedValue:
     """Return a field whose value this machine does not report, and why."""
-    return Value(TO_FILL_IN, reason)
+    return SourcedValue(TO_FILL_IN, reason)
 
 
 def read_text(path: Path) -> str:
@@ -81,6 +81,6 @@ def children(folder: Path) -> list[Path]:
         return []
 
 
-def counted(names: list[str]) -> str:
+def count_names(names: list[str]) -> str:
     """Return equal names once, with their number: ``8x A, 2x B``."""
     return ", ".join(f"{names.count(name)}x {name}" for name in dict.fromkeys(names))

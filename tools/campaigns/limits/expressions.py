@@ -57,9 +57,9 @@ MADE: dict[str, Callable[[], Any] | None] = {
     "mlsub/rules/arithmetic.py:token": _made("rules.formula:FORMULAS.token"),
     "mlsub/submission/listing.py:stray_kind": None,
     "mlsub/submission/templates.py:_line": _made("submission.templates:_line"),
-    "mlsub/systems/fields.py:_placeholder": _made("systems.fields:_placeholder"),
+    "mlsub/systems/fields.py:_placeholder_pattern": _made("systems.fields:_placeholder_pattern"),
     "mlsub/systems/fields.py:is_meaningful": None,
-    "mlsub/systems/names.py:_embedded": _made("systems.names:_embedded"),
+    "mlsub/systems/names.py:_embedded_name_pattern": _made("systems.names:_embedded_name_pattern"),
 }
 #: Of these the expression is used for matches at one place only.
 _MADE_FOR_MATCHES = frozenset(("mlsub/rules/arithmetic.py:token",))
