@@ -112,8 +112,8 @@ class Size(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The sizes that are right, others that have a known reason, or why nothing is said."""
 
     sizes: list[int] = []
-    also: dict[int, str] = {}
-    silent: str | None = None
+    explained: dict[int, str] = {}
+    not_checked: str | None = None
 
 
 class DataSet(DatedFact, frozen=True):
@@ -133,9 +133,9 @@ def audit_dataset(run: Run, path: str, usage: str, round_: str) -> Iterator[Find
     for key in _KEYS if is_closed(run) else _KEYS[1:]:
         size: Size = getattr(data, key)
         value = usable_number(run.hyperparameters.get(key))
-        if value is None or size.silent is not None or not size.sizes:
+        if value is None or size.not_checked is not None or not size.sizes:
             continue
-        if value not in size.also and not any(_is_size(key, value, n, run, data) for n in size.sizes):
+        if value not in size.explained and not any(_is_size(key, value, n, run, data) for n in size.sizes):
             yield finding(
                 f"run.{key.replace('_', '-')}",
                 path,
@@ -181,7 +181,7 @@ class Cadence(DatedFact, frozen=True, kw_only=True):
     rounded: float = 0.0
     at_least: bool = False
     some_skipped: bool = False
-    silent: str | None = None
+    not_checked: str | None = None
 
 
 _MISSING = "An evaluation that the rules require is missing"
@@ -213,7 +213,7 @@ def audit_cadence(run: Run, path: str, usage: str, round_: str) -> Iterator[Find
     if not is_closed(run) or len(run.evaluations) >= MAX_EVALUATIONS:
         return
     rule = find_fact(run, usage, round_, "cadence.yaml", Cadence)
-    if rule is None or rule.silent is not None:
+    if rule is None or rule.not_checked is not None:
         return
     places = _evaluation_places(run, rule)
     every = compute_amount(rule.every, run)

@@ -56,18 +56,13 @@ def find_crashes(content: dict[str, Any], summarizer: Summarizer) -> dict[str, F
                 bad.setdefault(name, expected)
     if summarizer.bits is not None and bad.keys().isdisjoint(counted):
         bad |= dict.fromkeys(_find_too_large(content, summarizer.bits, counted), f"a count below 2^{summarizer.bits}")
-    return {
-        name: finding(
-            "official.crash",
-            name,
-            f"{SUMMARIZER_ENDS} the field {name}",
-            expected=expected,
-            actual=show(content[name]),
-            fix=f"Write {expected}, such as {show(fields().fields[name].example)}.",
-            source="official result_summarizer",
-        )
-        for name, expected in bad.items()
-    }
+    found = {}
+    for name, expected in bad.items():
+        message, actual = f"{SUMMARIZER_ENDS} the field {name}", show(content[name])
+        fix = f"Write {expected}, such as {show(fields().fields[name].example)}."
+        source = "official result_summarizer"
+        found[name] = finding("official.crash", name, message, expected=expected, actual=actual, fix=fix, source=source)
+    return found
 
 
 def _is_whole_number(value: Any) -> bool:
@@ -121,9 +116,15 @@ def audit(content: dict[str, Any], duplicates: Mapping[str, bool]) -> Iterator[F
         name = field[:_LONGEST_NAME]
         message, severity = f"The field {name} appears more than once", Severity.WARNING if differ else Severity.NOTE
         yield finding("system.duplicate-key", name, message + (", and not with one value" * differ), severity=severity)
-    parts = (_audit_division, _audit_gaps, _audit_meaning, _audit_accelerators, audit_figures, _audit_spelling)
-    for part in parts:
-        yield from part(content)
+    yield from _audit_division(content)
+    yield from _audit_gaps(content)
+    yield from _audit_meaning(content)
+    yield from _audit_accelerators(content)
+    yield from _audit_hosts(content)
+    yield from _audit_cores(content)
+    yield from _audit_known_figures(content)
+    yield from _audit_memory(content)
+    yield from _audit_spelling(content)
 
 
 def audit_status(content: dict[str, Any]) -> Iterator[Finding]:
@@ -237,14 +238,6 @@ _SIZE = re.compile(
 #: Drivers keep a part for themselves.
 _RESERVED = 0.03
 _CAPACITY = "accelerator_memory_capacity"
-
-
-def audit_figures(content: dict[str, Any]) -> Iterator[Finding]:
-    """Yield figures that contradict each other, or what is known of what they are about."""
-    yield from _audit_hosts(content)
-    yield from _audit_cores(content)
-    yield from _audit_known_figures(content)
-    yield from _audit_memory(content)
 
 
 def _audit_hosts(content: dict[str, Any]) -> Iterator[Finding]:

@@ -137,21 +137,16 @@ def is_not_applicable(value: Any) -> bool:
     return isinstance(value, str) and value.strip().lower() in fields().not_applicable
 
 
-def _not_applicable_pattern() -> str:
-    """Return a pattern for a text that says plainly that there is nothing, in whatever case and with blanks around."""
-    return f"^{_BLANKS}({'|'.join(map(insensitive, fields().not_applicable))}){_BLANKS}$"
-
-
 @lru_cache(maxsize=64)
 def pattern_of(field: Field) -> str | None:
     """Return what the text of a field must match to mean something; None where anything does."""
-    if field.kind == "count":
-        digits = r"0*[1-9][0-9]*" if field.least else r"[0-9]+"
-        pattern = rf"^ *{digits} *$"
-        return pattern if field.must else f"{pattern}|{_not_applicable_pattern()}"
     if field.kind is None:
         return None
-    return f"{_PATTERNS[field.kind]}|{_not_applicable_pattern()}"
+    pattern = _PATTERNS.get(field.kind, r"^ *0*[1-9][0-9]* *$" if field.least else r"^ *[0-9]+ *$")
+    if field.kind == "count" and field.must:
+        return pattern
+    nothing = "|".join(map(insensitive, fields().not_applicable))
+    return f"{pattern}|^{_BLANKS}({nothing}){_BLANKS}$"
 
 
 def expected_of(field: Field) -> str:

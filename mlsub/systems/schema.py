@@ -41,16 +41,16 @@ def schema_of(round_: Round) -> dict[str, Any]:
         "title": f"System description, {round_.title}",
         "description": about,
         "type": "object",
-        "properties": {name: _property(name, field, round_) for name, field in table.fields.items()},
+        "properties": {name: _field_schema(name, field, round_) for name, field in table.fields.items()},
     }
     if round_.descriptions_checked:
         schema["required"] = list(table.required)
     if round_.summarizer is not None:
-        schema["allOf"] = list(_summarised(round_.summarizer, whole=round_.descriptions_checked))
+        schema["allOf"] = list(_summarizer_schema(round_.summarizer, whole=round_.descriptions_checked))
     return schema
 
 
-def _summarised(summarizer: Summarizer, *, whole: bool) -> Iterator[dict[str, Any]]:
+def _summarizer_schema(summarizer: Summarizer, *, whole: bool) -> Iterator[dict[str, Any]]:
     """Yield what the result summarizer computes with; where not ``whole``, a description may lack fields of its row."""
     asked = {
         **dict.fromkeys(summarizer.counted, _COUNTED),
@@ -65,18 +65,18 @@ def _summarised(summarizer: Summarizer, *, whole: bool) -> Iterator[dict[str, An
         yield {"if": tpu, "then": {"properties": dict.fromkeys(summarizer.counted_of_tpu, _COUNTED)}}
 
 
-def _property(name: str, field: Field, round_: Round) -> dict[str, Any]:
+def _field_schema(name: str, field: Field, round_: Round) -> dict[str, Any]:
     made: dict[str, Any] = {"title": field.title, "description": field.about}
     if field.text and round_.descriptions_checked:
         made["type"] = "string"
     if name == "status":
-        made |= _status(round_.statuses)
+        made |= _status_schema(round_.statuses)
     else:
         made["examples"] = list(field.suggest) or [field.example]
     return made
 
 
-def _status(statuses: Statuses | None) -> dict[str, Any]:
+def _status_schema(statuses: Statuses | None) -> dict[str, Any]:
     """Return the statuses a round allows; where it allows any, an editor still offers the known ones."""
     if statuses is None:
         return {"examples": list(aliases())}

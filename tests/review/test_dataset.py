@@ -49,10 +49,10 @@ def test_training_may_be_off_by_less_than_a_batch_and_evaluation_only_upwards(ba
     assert (EVAL in rules) == (off != 0 and not 0 < off < batch)
 
 
-def test_every_benchmark_of_the_table_exists_and_says_why_it_is_silent() -> None:
+def test_every_benchmark_of_the_table_exists_and_says_why_it_is_not_checked() -> None:
     for usage, benchmarks in SIZES.items():
         known = {name for round_ in known_rounds(usage) for name in get_round(usage, round_).benchmarks}
         assert set(benchmarks) <= known
         for facts in benchmarks.values():
             for size in (size for fact in facts for size in (fact.train_samples, fact.eval_samples)):
-                assert bool(size.sizes) != bool(size.silent)
+                assert bool(size.sizes) != bool(size.not_checked)

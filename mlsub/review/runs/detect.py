@@ -46,12 +46,12 @@ def observe_runs(entries: Sequence[Result], against: Sequence[Result] = ()) -> d
     """
     found: dict[str, list[Observation]] = {entry.path: [] for entry in entries}
     for entry in entries:
-        for of_entry in _WITHIN_ENTRY:
-            found[entry.path].extend(of_entry(entry))
+        for find_within in _WITHIN_ENTRY:
+            found[entry.path].extend(find_within(entry))
     # What is compared with comes first, so that what agrees with it is reported of the entries in question.
-    together = [*(entry for entry in against if entry.path not in found), *entries]
-    for across in _ACROSS_ENTRIES:
-        for observation in across(together):
+    all_entries = [*(entry for entry in against if entry.path not in found), *entries]
+    for find_across in _ACROSS_ENTRIES:
+        for observation in find_across(all_entries):
             if observation.entry in found:
                 found[observation.entry].append(observation)
     order = list(catalogue())
