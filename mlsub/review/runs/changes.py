@@ -71,7 +71,7 @@ def find_changes(entries: Sequence[Result]) -> Iterator[Observation]:
 
 def _find_tuning(before: Result, entry: Result) -> Iterator[_Change]:
     """Yield optimizer, schedule and batch size, as most runs of either side logged them."""
-    for change in hyperparameters([t.run for t in before.logs], [t.run for t in entry.logs]):
+    for change in changed_hyperparameters([t.run for t in before.logs], [t.run for t in entry.logs]):
         if _TUNED.fullmatch(change.name) and not _is_alike(change.old, change.new):
             both = change.old is not None and change.new is not None
             words = f"{change.name} {change.old} to {change.new}" if both else ""

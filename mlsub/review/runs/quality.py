@@ -94,7 +94,7 @@ def _find_endings(entry: Result) -> list[_Ending]:
         if target is None or not before or not log.run.converged or len(log.run.evaluations) >= MAX_EVALUATIONS:
             continue
         after = [one for one in log.run.evaluations if one.line > before[-1].line]
-        measures = Measures(target, stated)
+        measures = MeasureReader(target, stated)
         reached = [measures.read(one.event(target.key)).reached for one in (*before, *after)]
         first = next((n for n in range(len(before)) if reached[n]), None)
         found.append(_Ending(log, before, first, reached[len(before) - 1], any(reached[len(before) :])))
