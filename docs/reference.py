@@ -54,7 +54,7 @@ from mlsub.present.markdown import render
 from mlsub.rounds import Round, all_rounds, rounds_with, spans, usages
 from mlsub.rules.catalogue import catalogue
 from mlsub.rules.explain import all_demands
-from mlsub.rules.load import benchmark, descriptions, rules_for
+from mlsub.rules.load import entry_requirements, key_descriptions, rules_for
 
 REPOSITORY = Path(__file__).parents[1]
 #: Pages that the repository keeps beside docs/, by what they become.
@@ -211,9 +211,9 @@ def _index() -> Document:
     for usage in usages():
         for of in _benchmarks(usage):
             rounds = rounds_with(usage, of)
-            title = benchmark(usage, rounds[0].name, of).title
+            title = entry_requirements(usage, rounds[0].name, of).title
             benchmarks.append((name(of), title, f"{usage} {spans(usage, [round_.name for round_ in rounds])}"))
-    about = descriptions()
+    about = key_descriptions()
     return document(
         "Reference",
         Text("Every round, benchmark, key and rule that mlsub knows. These commands show the same:"),
@@ -354,7 +354,7 @@ def _since(rounds: list[Round], table: RuleTable, row: Row) -> str:
 
 def _key_page(key: str, rules: list[str]) -> Document:
     """What a key means, and every demand on it with the rounds and benchmarks that it binds."""
-    about = descriptions().get(key, "a key of the benchmark")
+    about = key_descriptions().get(key, "a key of the benchmark")
     virtual = any(demand.rule.gathers for rule in rules for demand in all_demands()[rule].demands)
     return document(
         key,

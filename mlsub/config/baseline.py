@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec.structs import replace
 
-from mlsub.config.find import seen_from
+from mlsub.config.find import relative_path
 from mlsub.config.load import UNWAIVABLE
 from mlsub.findings import Finding, Suppression
 from mlsub.io.errors import MlsubError, reason_of
@@ -28,7 +28,7 @@ _VERSION = 1
 _TITLE = "Known findings for mlsub check --baseline"
 
 
-class Known(msgspec.Struct, frozen=True, order=True, forbid_unknown_fields=True):
+class KnownFinding(msgspec.Struct, frozen=True, order=True, forbid_unknown_fields=True):
     """A finding that is known, so many times in one file.
 
     ``path`` is relative to the folder of the baseline. Rule, path, message, and what was expected and found are what
@@ -48,7 +48,7 @@ class Baseline(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     title: str = _TITLE
     baseline: int = _VERSION
-    findings: tuple[Known, ...]
+    findings: tuple[KnownFinding, ...]
 
     def content(self) -> bytes:
         """The file, a line each for what makes a finding the same, so that changes are easy to read."""
@@ -79,7 +79,7 @@ def read_baseline(file: Path) -> Baseline:
     return read
 
 
-def baseline_of(reports: Sequence[Report], file: Path, paths: Sequence[str], old: Baseline | None = None) -> Baseline:
+def make_baseline(reports: Sequence[Report], file: Path, paths: Sequence[str], old: Baseline | None = None) -> Baseline:
     """A baseline of all findings of reports that are not waived.
 
     Args:
@@ -131,17 +131,17 @@ def _folder(file: Path) -> str:
 
 def _asked(paths: Sequence[str], folder: str) -> tuple[str, ...]:
     """The paths that were asked for, as the baseline sees them."""
-    return tuple(seen_from(folder, os.path.abspath(path), ".") for path in paths)  # noqa: PTH100
+    return tuple(relative_path(folder, os.path.abspath(path), ".") for path in paths)  # noqa: PTH100
 
 
 def _below(place: str, folders: Sequence[str]) -> bool:
     return any(folder in (".", place) or place.startswith(f"{folder}/") for folder in folders)
 
 
-def _known(finding: Finding, report: Report, folder: str) -> Known:
-    path = _text(seen_from(folder, report.root, finding.path))
+def _known(finding: Finding, report: Report, folder: str) -> KnownFinding:
+    path = _text(relative_path(folder, report.root, finding.path))
     expected, found = _text(finding.expected or ""), _text(finding.actual or "")
-    return Known(path, finding.rule, _text(finding.message), expected, found)
+    return KnownFinding(path, finding.rule, _text(finding.message), expected, found)
 
 
 def _text(text: str) -> str:

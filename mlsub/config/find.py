@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from mlsub.io.look import open_regular
-from mlsub.io.show import from_here
+from mlsub.io.show import display_path
 from mlsub.submission.find import is_folder, is_organisation
 
 _ANY_DEPTH = "**"
@@ -27,7 +27,7 @@ def covers(pattern: str, place: str) -> bool:
     return ".." not in names and _matches(_names(pattern), names)
 
 
-def fixed(pattern: str) -> str:
+def fixed_part(pattern: str) -> str:
     """The folder or file that everything lies in which a pattern can mean."""
     names = _names(pattern)
     return "/".join(names[: next((at for at, name in enumerate(names) if any(c in name for c in "*?[")), len(names))])
@@ -50,7 +50,7 @@ def _matches(pattern: Sequence[str], names: Sequence[str]) -> bool:
     return True
 
 
-def seen_from(folder: str, root: str, path: str) -> str:
+def relative_path(folder: str, root: str, path: str) -> str:
     """A path of a report as it is seen from the folder of the settings, with ``/`` between folders."""
     return os.path.relpath(os.path.join(root, path), folder).replace(os.sep, "/")  # noqa: PTH118
 
@@ -103,7 +103,7 @@ def is_settings(file: Path, *, ours: bool = True) -> bool:
         with open_regular(file) as stream:
             if b"mlsub" not in stream.read(MAX_TOML_BYTES):
                 return False
-        tools = read_toml(file, from_here(file)).get("tool")
+        tools = read_toml(file, display_path(file)).get("tool")
     except OSError:
         return False
     except FileProblemsError:

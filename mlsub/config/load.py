@@ -14,7 +14,7 @@ from mlsub.config.model import FILES, NOT_IN_FILES, TABLE, WrittenSettings, Writ
 from mlsub.io.documents import read_as
 from mlsub.io.problems import FileProblemsError, Flaw, Problem
 from mlsub.io.read import read_toml, with_place
-from mlsub.io.show import from_here, plural
+from mlsub.io.show import display_path, plural
 from mlsub.rules.explain import suggestion
 
 #: Findings of these are never waived: why nothing was checked, and what is wrong with waivers.
@@ -64,7 +64,7 @@ def load(file: Path) -> Loaded:
         FileProblemsError: it cannot be read, or is not what it should be; says where and what was meant.
     """
     absolute = Path(os.path.abspath(file))  # noqa: PTH100  (links keep the names people gave them)
-    shown = from_here(absolute)
+    shown = display_path(absolute)
     content: Any = read_toml(absolute, shown)
     for key in TABLE if absolute.name == PYPROJECT else ():
         content = content.get(key) if isinstance(content, dict) else None

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 
-from mlsub.io.documents import Form
+from mlsub.io.documents import DocumentType
 
 _MOST = 1000
 _Rule = Annotated[str, msgspec.Meta(min_length=1, max_length=200, description="The id of a rule, or how ids begin.")]
@@ -80,10 +80,12 @@ FILES = ("rules", "rcp", "baseline")
 NOT_IN_FILES = ("executor", "cache-dir", "cache-size")
 #: The table that holds the settings in pyproject.toml.
 TABLE = ("tool", "mlsub")
-FORM = Form(WrittenSettings, "settings files", "Settings of mlsub: mlsub.toml, or [tool.mlsub] in pyproject.toml")
+SETTINGS_FILE = DocumentType(
+    WrittenSettings, "settings files", "Settings of mlsub: mlsub.toml, or [tool.mlsub] in pyproject.toml"
+)
 
 
-def names() -> tuple[str, ...]:
+def setting_names() -> tuple[str, ...]:
     """Every setting, as it is written."""
     return tuple(field.encode_name for field in msgspec.structs.fields(WrittenSettings))
 
@@ -95,4 +97,4 @@ def formats() -> tuple[str, ...]:
 
 def config_schema() -> dict[str, Any]:
     """The JSON Schema of ``mlsub.toml``, for editors."""
-    return FORM.schema()
+    return SETTINGS_FILE.schema()

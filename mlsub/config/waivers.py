@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime
 
 import msgspec
 
-from mlsub.config.find import covers, fixed, seen_from
+from mlsub.config.find import covers, fixed_part, relative_path
 from mlsub.config.load import UNWAIVABLE, Loaded
 from mlsub.config.model import WrittenWaiver
 from mlsub.findings import Finding, Suppression, Verdict
@@ -98,7 +98,7 @@ def _marked(report: Report, loaded: Loaded, waivers: _Waivers, used: set[int]) -
 
 
 def _seen(loaded: Loaded, report: Report, found: Finding) -> str:
-    return seen_from(str(loaded.folder), report.root, found.path)
+    return relative_path(str(loaded.folder), report.root, found.path)
 
 
 def _notes(loaded: Loaded, today: date) -> Iterator[Finding]:
@@ -117,7 +117,7 @@ def _unused(waivers: Sequence[WrittenWaiver], loaded: Loaded, paths: Sequence[st
     for waiver in waivers:
         if waiver.rule.startswith(_ELSEWHERE):
             continue
-        place = os.path.normpath(loaded.folder / fixed(waiver.path))
+        place = os.path.normpath(loaded.folder / fixed_part(waiver.path))
         if any(place == path or place.startswith(path.rstrip(os.sep) + os.sep) for path in checked):
             message = f"There is no finding of {waiver.rule} in {waiver.path} to waive"
             yield _note("waiver.unused", loaded, message)

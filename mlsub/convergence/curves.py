@@ -24,7 +24,7 @@ from mlsub.convergence.reference import (
 from mlsub.convergence.statistics import interpolate_linear, least_accepted_mean
 from mlsub.io.errors import MlsubError
 from mlsub.rounds import Round, overlay_rounds
-from mlsub.rules.load import benchmark
+from mlsub.rules.load import entry_requirements
 
 #: Parts of a curve between two reference points: enough for a smooth line over a decade.
 STEPS = 6

@@ -28,7 +28,7 @@ from mlsub.io.show import readable, show
 from mlsub.log.run import Run
 from mlsub.rounds import Round, overlay_rounds
 from mlsub.rules.catalogue import isolated, reviewed
-from mlsub.rules.load import Benchmark
+from mlsub.rules.load import EntryRequirements
 from mlsub.submission.model import Entry
 from mlsub.submission.params import NO_FLAGS, Flags
 from mlsub.submission.report import RcpResult
@@ -61,7 +61,7 @@ class Convergence(msgspec.Struct, frozen=True):
 
 
 def convergence_of(
-    entry: Entry, needs: Benchmark, round_: Round, flags: Flags = NO_FLAGS, options: Options = USUAL
+    entry: Entry, needs: EntryRequirements, round_: Round, flags: Flags = NO_FLAGS, options: Options = USUAL
 ) -> Convergence:
     """Compare an entry with the reference of its round, as the official checker in force for the round does.
 

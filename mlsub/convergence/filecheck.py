@@ -19,7 +19,7 @@ from mlsub.io.look import open_regular
 from mlsub.io.show import show
 from mlsub.log.reading import LARGEST_COUNT
 from mlsub.rounds import get_round, known_rounds, usages
-from mlsub.rules.load import benchmark
+from mlsub.rules.load import entry_requirements
 
 #: Problems of one file that are reported.
 _MAX_PROBLEMS = 20
@@ -43,7 +43,7 @@ def needed_runs(benchmark_name: str) -> int | None:
     for usage in usages():
         for name in reversed(known_rounds(usage)):
             if benchmark_name in get_round(usage, name).benchmarks:
-                return benchmark(usage, name, benchmark_name).runs
+                return entry_requirements(usage, name, benchmark_name).runs
     return None
 
 

@@ -16,7 +16,7 @@ from mlsub.io.errors import MlsubError
 from mlsub.io.show import show
 from mlsub.log.reading import LARGEST_COUNT
 from mlsub.rounds import Round, get_round
-from mlsub.rules.load import benchmark
+from mlsub.rules.load import entry_requirements
 from mlsub.submission.report import EntryResult, RcpResult, Report
 
 _UNTESTED = "not-required"

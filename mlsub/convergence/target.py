@@ -11,8 +11,8 @@ from mlsub.divisions import division_of
 from mlsub.log.event import Event
 from mlsub.rounds import Round
 from mlsub.rules.aspects.values import target_test
-from mlsub.rules.constraints import Constraint, Stated, Test
-from mlsub.rules.engine import Plan, plan_for
+from mlsub.rules.constraints import Constraint, StatedValues, Test
+from mlsub.rules.engine import CompiledRules, compiled_rules
 from mlsub.rules.formula import is_formula, parse
 from mlsub.rules.model import Reach
 
@@ -70,7 +70,7 @@ def target_of(round_: Round, division: str | None, benchmark: str | None, stated
     return None
 
 
-def plan_of_log(round_: Round, division: str | None, benchmark: str | None) -> Plan:
+def plan_of_log(round_: Round, division: str | None, benchmark: str | None) -> CompiledRules:
     """The rules of a log that says it is of this division and benchmark; unknown names pick none of their own."""
     known, name = division_of(division), benchmark if benchmark in round_.benchmarks else None
     return plan_for(round_.usage, round_.name, known.name if known is not None else None, name, round_.overlay)
@@ -82,7 +82,7 @@ def _target_band(reach: Reach, stated: Stated) -> TargetBand:
     return TargetBand(reach.field, next(iter(low), None), next(iter(high), None))
 
 
-def _number(constraint: Constraint, stated: Stated) -> float | None:
+def _number(constraint: Constraint, stated: StatedValues) -> float | None:
     operand = constraint.operand
     try:
         number = float(parse(operand[1:]).compute(stated) if is_formula(operand) else operand)

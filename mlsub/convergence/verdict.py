@@ -15,7 +15,7 @@ from mlsub.divisions import CLOSED
 from mlsub.log.reading import LARGEST_COUNT, RcpReading, Stop
 from mlsub.log.run import Evaluation, Run
 from mlsub.rounds import Round
-from mlsub.rules.constraints import Stated
+from mlsub.rules.constraints import StatedValues
 from mlsub.rules.load import rules_for
 from mlsub.rules.model import KeyRule
 from mlsub.submission.report import RcpResult
@@ -46,7 +46,7 @@ def paired_convergence_point(evaluations: Iterable[Evaluation], rule: KeyRule) -
 
 
 def _meets(measures: dict[str, Any], rule: KeyRule) -> bool:
-    nothing = Stated()
+    nothing = StatedValues()
     try:
         return all(
             constraint.test()(measures[str(reach.field)], nothing)

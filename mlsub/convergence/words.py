@@ -11,7 +11,7 @@ from mlsub.findings import Finding, Severity
 from mlsub.io.data import shipped
 from mlsub.io.show import several, show
 from mlsub.rounds import Round
-from mlsub.rounds.benchmarks import in_place_of
+from mlsub.rounds.benchmarks import suggest_benchmark
 from mlsub.rules.catalogue import finding
 from mlsub.submission.model import Entry
 from mlsub.submission.report import RcpResult
@@ -210,7 +210,7 @@ def report_no_reference(entry: Entry, name: str, round_: Round, why: str) -> Fin
         entry.path,
         f"There is no reference to compare {show(name)} with in {round_.title}",
         actual=why,
-        fix=None if name in round_.benchmarks else in_place_of(name, round_),
+        fix=None if name in round_.benchmarks else suggest_benchmark(name, round_),
     )
 
 

@@ -12,7 +12,7 @@ import msgspec
 
 from mlsub.convergence.algorithm import unit_of, unit_words
 from mlsub.emit.errors import EmitError
-from mlsub.emit.intervals import Evaluation, Interval, TimedRun
+from mlsub.emit.intervals import EvaluationInterval, Interval, RunInterval
 from mlsub.emit.recorder import Recorder
 from mlsub.emit.values import BLOCK_WORDS, NAMES, WORDS, samples
 from mlsub.io.errors import needs_extra
@@ -95,7 +95,7 @@ def _no_metric(wanted: Iterable[str], found: Iterable[Any]) -> EmitError:
     return EmitError(f"no metric is called {' or '.join(map(repr, wanted))}; the evaluation has {shown}")
 
 
-class Course:
+class ProgressCounter:
     """Counts samples and epochs, of which frameworks know only their own batches.
 
     Args:
@@ -141,7 +141,7 @@ class Course:
         )
 
 
-class Language:
+class PositionMetadata:
     """Says positions in the metadata that round and benchmark ask for.
 
     Several benchmarks count samples or steps under the name of ``epoch_num``; what a number means there is what the
@@ -228,13 +228,13 @@ class Session:
 
     def __init__(self, recorder: Recorder, training: Training) -> None:
         self.recorder, self._training = recorder, training
-        self.course = Course(training.train_samples, training.batch_size)
+        self.course = ProgressCounter(training.train_samples, training.batch_size)
         self.block_epochs: float = 1
-        self._language = Language(recorder, training.progress)
+        self._language = PositionMetadata(recorder, training.progress)
         self._part: Interval | None = None
         self._seen: list[str] = []
         self._met = False
-        self._run: TimedRun | None = None
+        self._run: RunInterval | None = None
         # The hooks of a framework cannot stand in a with statement; what an exception leaves open the recorder closes.
         self._init = recorder.init()
         self._init.start()
@@ -290,7 +290,7 @@ class Session:
 
     def training(self) -> None:
         """Training goes on: a block is open from here to the next evaluation."""
-        if self.running and (self._part is None or isinstance(self._part, Evaluation)):
+        if self.running and (self._part is None or isinstance(self._part, EvaluationInterval)):
             self._close_part()
             position, samples = self.course.position(), self.course.train_samples
             self._part = self.recorder.block(**self._language.block_arguments(position, self.block_epochs, samples))
@@ -298,7 +298,7 @@ class Session:
 
     def evaluating(self) -> None:
         """An evaluation begins."""
-        if self.running and not isinstance(self._part, Evaluation):
+        if self.running and not isinstance(self._part, EvaluationInterval):
             self._end_part()
             self._part = self.recorder.evaluation(**self._language.evaluation_metadata(self.course.position()))
             self._part.start()
@@ -323,7 +323,7 @@ class Session:
         if not last and any(name not in metrics for name in self._training.metrics):
             return False
         value = self._training.quality_of(metrics)
-        assert isinstance(self._part, Evaluation)  # noqa: S101  (opened above)
+        assert isinstance(self._part, EvaluationInterval)  # noqa: S101  (opened above)
         reached = self._part.result(value)
         if self._training.done is not None:
             reached = bool(self.recorder.ranks.share(bool(self._training.done(value))))
@@ -373,6 +373,6 @@ class Adapter:
         return self._session.seed
 
 
-def missing(framework: str, extra: str) -> ImportError:
+def not_installed(framework: str, extra: str) -> ImportError:
     """What to say where a framework is not installed."""
     return ImportError(needs_extra(f"{framework} is not installed.", extra))

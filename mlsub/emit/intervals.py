@@ -115,7 +115,7 @@ class Interval:
         self.recorder.record(key, None, self.recorder.units.metadata(key, progress), self._at)
 
 
-class Evaluation(Interval):
+class EvaluationInterval(Interval):
     """An evaluation; :meth:`result` logs the quality that it found."""
 
     def __init__(self, recorder: Recording, progress: Mapping[str, Any], at: int | None = None) -> None:
@@ -161,7 +161,7 @@ class Evaluation(Interval):
         return measure(name, value) if self.recorder.writes else value
 
 
-class Init(Interval):
+class InitInterval(Interval):
     """All that comes before the clock starts."""
 
     def start(self) -> None:
@@ -175,7 +175,7 @@ class Init(Interval):
         super().stop()
 
 
-class TimedRun(Interval):
+class RunInterval(Interval):
     """The timed region. ``status`` is None until it ends, then ``success`` or ``aborted``."""
 
     status: str | None = None

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from mlsub.emit.adapting import Adapter, Training, missing
+from mlsub.emit.adapting import Adapter, Training, not_installed
 from mlsub.emit.recorder import Recorder
 
 try:
     from keras.callbacks import Callback
 except ImportError:
-    raise missing("Keras 3", "keras") from None
+    raise not_installed("Keras 3", "keras") from None
 
 __all__ = ["RecorderCallback"]
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
-from mlsub.emit.adapting import Adapter, Training, missing
-from mlsub.emit.ranks import Detected, local_rank, variable
+from mlsub.emit.adapting import Adapter, Training, not_installed
+from mlsub.emit.ranks import Detected, environment_number, local_rank
 from mlsub.emit.recorder import Recorder
 
 try:
@@ -23,7 +23,7 @@ except ImportError:
     try:
         from pytorch_lightning import Callback
     except ImportError:
-        raise missing("PyTorch Lightning", "lightning") from None
+        raise not_installed("PyTorch Lightning", "lightning") from None
 
 __all__ = ["LightningRanks", "RecorderCallback"]
 
@@ -61,7 +61,7 @@ class RecorderCallback(Adapter, Callback):
     def __init__(self, recorder: Recorder, training: Training) -> None:
         if training.seed is None and not recorder.writes:
             # Lightning hands its processes the seed of the one that starts them.
-            training = msgspec.structs.replace(training, seed=variable(("PL_GLOBAL_SEED",)))
+            training = msgspec.structs.replace(training, seed=environment_number(("PL_GLOBAL_SEED",)))
         super().__init__(recorder, training)
 
     def on_fit_start(self, trainer: Any, pl_module: Any) -> None:

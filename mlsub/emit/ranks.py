@@ -88,8 +88,8 @@ def _connection() -> _Connection:
         running = connect(module) if module is not None else None
         if running is not None:
             return running
-    rank = variable(_RANK)
-    return _Connection(local_rank() if rank is None else rank, max(1, variable(_SIZE) or 1), connected=False)
+    rank = environment_number(_RANK)
+    return _Connection(local_rank() if rank is None else rank, max(1, environment_number(_SIZE) or 1), connected=False)
 
 
 def _torch(group: Any) -> _Connection | None:
@@ -141,10 +141,10 @@ def _multihost() -> Any:
 
 def local_rank() -> int:
     """What Lightning's own launcher says of its processes: only whether a process is the first is known."""
-    return max(variable(("LOCAL_RANK",)) or 0, variable(("NODE_RANK",)) or 0)
+    return max(environment_number(("LOCAL_RANK",)) or 0, environment_number(("NODE_RANK",)) or 0)
 
 
-def variable(names: tuple[str, ...]) -> int | None:
+def environment_number(names: tuple[str, ...]) -> int | None:
     """The number in the first of some environment variables that holds one."""
     for name in names:
         value = os.environ.get(name, "")

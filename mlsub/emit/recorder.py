@@ -22,10 +22,10 @@ from typing import Any, Literal, Self
 
 from mlsub.divisions import CLOSED, DIVISIONS, DivisionName
 from mlsub.emit.errors import EmitError
-from mlsub.emit.intervals import Evaluation, Init, Interval, Recording, TimedRun
+from mlsub.emit.intervals import EvaluationInterval, InitInterval, Interval, Recording, RunInterval
 from mlsub.emit.ranks import SEED, Detected, Ranks, draw_seed, seed_of_launcher
 from mlsub.emit.sink import LogFile, earlier_seeds
-from mlsub.emit.values import BLOCK_WORDS, Units, must_be_status, only_words, samples, whole_number
+from mlsub.emit.values import BLOCK_WORDS, Units, check_status, refuse_ambiguous_words, samples, whole_number
 from mlsub.emit.writer import Writer
 from mlsub.findings import Finding, Severity
 from mlsub.io.errors import MlsubError
@@ -103,12 +103,12 @@ class Recorder(Recording):
             "submission_status": status,
             **(submission or {}),
         }
-        must_be_status(self._identity["submission_status"], self.round)
+        check_status(self._identity["submission_status"], self.round)
         file = LogFile(self.path, overwrite=overwrite) if self.ranks.rank == 0 else None
         judged = self.round, judged_as, benchmark, self.path.name
         self._writer = Writer(file, *judged, refuses=strict != "warn", namespace=namespace, root=root)
         self._earlier = earlier_seeds(self.path) if file is not None else {}
-        self._run: TimedRun | None = None
+        self._run: RunInterval | None = None
         self._closed = False
 
     def preflight(
@@ -223,16 +223,16 @@ class Recorder(Recording):
         self.log("cache_clear", True)
         return why
 
-    def init(self) -> Init:
+    def init(self) -> InitInterval:
         """The initialisation: a context manager for all that comes before the clock starts.
 
         On leaving it the rules look for what is missing; a run that lacks a key is refused here.
         """
-        return Init(self, "init", {})
+        return InitInterval(self, "init", {})
 
-    def run(self) -> TimedRun:
+    def run(self) -> RunInterval:
         """The timed region: a context manager. It ends as success where the target was reached, else as aborted."""
-        self._run = TimedRun(self, "run", {})
+        self._run = RunInterval(self, "run", {})
         return self._run
 
     def block(
@@ -256,7 +256,7 @@ class Recorder(Recording):
         Raises:
             EmitError: a name does not say whether it is a position or a size.
         """
-        only_words("block", metadata, BLOCK_WORDS)
+        refuse_ambiguous_words("block", metadata, BLOCK_WORDS)
         count = {} if first_epoch is None else {"epoch_count": epochs}
         where = {"first_epoch_num": first_epoch, "samples_count": samples_so_far, "step_num": steps_so_far}
         return Interval(self, "block", {**where, **metadata}, count)
@@ -269,10 +269,10 @@ class Recorder(Recording):
             samples_so_far: for benchmarks that count samples: how many were trained before it begins.
             metadata: more to log with its start and end.
         """
-        only_words("epoch", metadata, {"samples": "samples_so_far"})
+        refuse_ambiguous_words("epoch", metadata, {"samples": "samples_so_far"})
         return Interval(self, "epoch", {"epoch_num": epoch, "samples_count": samples_so_far, **metadata})
 
-    def evaluation(self, *, time_ms: int | None = None, **progress: Any) -> Evaluation:
+    def evaluation(self, *, time_ms: int | None = None, **progress: Any) -> EvaluationInterval:
         """An evaluation: a context manager around it while it runs, to which its result is given.
 
         ::
@@ -285,7 +285,7 @@ class Recorder(Recording):
                 run; all records of the evaluation get this time. Elsewhere it is refused.
             progress: how far the training has come: ``epoch``, ``samples`` or ``step``, and more metadata.
         """
-        return Evaluation(self, progress, time_ms)
+        return EvaluationInterval(self, progress, time_ms)
 
     def evaluate(self, value: float | Mapping[str, float], *, time_ms: int | None = None, **progress: Any) -> bool:
         """Log an evaluation after the fact, and say whether the target is reached.

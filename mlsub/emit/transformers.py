@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from mlsub.emit.adapting import Adapter, missing
+from mlsub.emit.adapting import Adapter, not_installed
 
 try:
     from transformers import TrainerCallback
 except ImportError:
-    raise missing("Hugging Face Transformers", "transformers") from None
+    raise not_installed("Hugging Face Transformers", "transformers") from None
 
 __all__ = ["RecorderCallback"]
 

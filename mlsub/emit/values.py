@@ -90,7 +90,7 @@ def _number(name: str, value: Any, kinds: type | tuple[type, ...], wanted: str) 
     return found
 
 
-def must_be_status(status: str, round_: Round) -> None:
+def check_status(status: str, round_: Round) -> None:
     """Refuse a submission_status that is missing or none of the round's.
 
     The rules of v4.1 and later no longer ask for it; the values of the last round that does are in use all the same.
@@ -177,7 +177,7 @@ class Units:
         return dict(found)
 
 
-def only_words(interval: str, metadata: Mapping[str, Any], clear: Mapping[str, str]) -> None:
+def refuse_ambiguous_words(interval: str, metadata: Mapping[str, Any], clear: Mapping[str, str]) -> None:
     """Refuse the words that leave open whether the beginning of an interval or its size is meant.
 
     Raises:

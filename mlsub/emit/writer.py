@@ -27,7 +27,7 @@ from mlsub.log.event import Event, before_run, event_type
 from mlsub.review.run import is_evaluated_after_run
 from mlsub.rounds import Round
 from mlsub.rules.aspects.base import Flaw
-from mlsub.rules.aspects.records import AnyOf
+from mlsub.rules.aspects.records import AnyOfAspect
 from mlsub.rules.catalogue import finding
 from mlsub.rules.load import rules_for
 from mlsub.rules.model import KeyRule
@@ -195,7 +195,7 @@ class Writer:
 
     def before_clock(self) -> list[Finding]:
         """Return what is missing that has to be logged before the timed region, besides what is certain."""
-        every = self._rules.findings(self._path, _NOTHING, cut_off=False, passing=self._comes)
+        every = self._rules.findings(self._path, _NOTHING, cut_off=False, skip=self._is_logged_later)
         certain = {(found.rule, found.message) for found in self._certain()}
         missing = [found for found in every if (found.rule, found.message) not in certain]
         if self._seed_needed and not self._seeds:
@@ -203,9 +203,9 @@ class Writer:
             missing.append(finding("seed.missing", self._path, message, expected=expected))
         return self._new(iter(with_slips(missing, self._unknown)))
 
-    def _comes(self, rule: KeyRule, flaw: Flaw) -> bool:
+    def _is_logged_later(self, rule: KeyRule, flaw: Flaw) -> bool:
         """Whether what is wrong is about a key that is logged later, when the clock runs."""
-        return flaw.aspect == AnyOf.name or rule.key in self._late
+        return flaw.aspect == AnyOfAspect.name or rule.key in self._late
 
     def _new(self, found: Iterator[Finding]) -> list[Finding]:
         fresh = [each for each in found if (each.rule, each.message) not in self._reported]

@@ -28,13 +28,13 @@ try:
 except ImportError:  # Another Python than CPython.
     from hashlib import blake2b
 
-__all__ = ["blake2b", "load_yaml", "loads", "reduced", "shipped", "too_deep"]
+__all__ = ["blake2b", "load_yaml", "loads", "shipped", "to_pickle", "too_deep"]
 
 
 _ENCODER = msgspec.msgpack.Encoder()
 
 
-def reduced(value: msgspec.Struct) -> tuple[Any, ...] | None:
+def to_pickle(value: msgspec.Struct) -> tuple[Any, ...] | None:
     """What ``__reduce__`` may return for a struct whose types say all that it holds.
 
     None where it has to be pickled part by part: text that is not Unicode or numbers beyond 64 bits, from odd logs.

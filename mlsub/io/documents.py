@@ -17,12 +17,12 @@ import yaml
 
 from mlsub.io.data import loads
 from mlsub.io.problems import FileProblemsError, Flaw, Problem, find_flaws, refusal
-from mlsub.io.read import Tree, read_text, read_tree
+from mlsub.io.read import YamlTree, read_text, read_tree
 
 T = TypeVar("T", bound=msgspec.Struct)
 
 
-class Form(msgspec.Struct, Generic[T], frozen=True):
+class DocumentType(msgspec.Struct, Generic[T], frozen=True):
     """A kind of document: its type, how messages call such files (in the plural), and the title of its schema.
 
     With ``as_written`` a number is the text that the file has, with all its digits.
@@ -42,15 +42,17 @@ class Form(msgspec.Struct, Generic[T], frozen=True):
         }
 
 
-def read_document(file: Path, form: Form[T]) -> tuple[T, Tree]:
+def read_document(file: Path, document: DocumentType[T]) -> tuple[T, YamlTree]:
     """Return a document as its type, and its tree for cross checks.
 
     Raises:
         FileProblemsError: it cannot be read, or does not fit the schema.
     """
-    *first, last = type_schema(form.type)["required"]
-    tree = read_tree(file, kind=form.kind, top=" and ".join(filter(None, (", ".join(first), last))))
-    found, flaws = read_as(tree.content(), form.type, tree.content(as_written=True) if form.as_written else None)
+    *first, last = type_schema(document.type)["required"]
+    tree = read_tree(file, kind=document.kind, top=" and ".join(filter(None, (", ".join(first), last))))
+    found, flaws = read_as(
+        tree.content(), document.type, tree.content(as_written=True) if document.as_written else None
+    )
     for path, message in flaws:
         tree.report(message, *path)
     tree.raise_problems()

@@ -66,7 +66,7 @@ def is_link(path: Where) -> bool:
     return found is not None and stat.S_ISLNK(found.st_mode)
 
 
-def is_there(path: Where) -> bool:
+def exists(path: Where) -> bool:
     """Whether there is anything at a path, be it a link that leads nowhere.
 
     Raises:

@@ -51,7 +51,7 @@ def _cut(message: str) -> str:
     return message if len(message) <= _LONGEST else f"{message[: _LONGEST // 2]} … {message[-_LONGEST // 2 :]}"
 
 
-def meant(text: str, known: Iterable[str]) -> str:
+def did_you_mean(text: str, known: Iterable[str]) -> str:
     """Return a did-you-mean for a message, or what there is."""
     from difflib import get_close_matches
 
@@ -135,7 +135,7 @@ def _flaws(error: Error, before: tuple[str | int, ...]) -> Iterator[Flaw]:
         known = error.schema.get("properties", {})
         for word in value:
             if word not in known:
-                yield (*path, word), f"unknown word{meant(word[:_LONGEST_VALUE], known)}"
+                yield (*path, word), f"unknown word{did_you_mean(word[:_LONGEST_VALUE], known)}"
     elif error.validator == "required":
         strict = error.schema.get("additionalProperties") is False
         if not strict or set(value) <= set(error.schema.get("properties", ())):
@@ -200,7 +200,7 @@ def _expected(due: str, value: Any, *, quotes: bool = False) -> str:
 def _not_among(known: Iterable[Any], value: Any) -> str:
     names = [str(one) for one in known]
     if isinstance(value, str) and len(names) > 1:
-        return f"unknown value {_shown(value)}{meant(value[:_LONGEST_VALUE], names)}"
+        return f"unknown value {_shown(value)}{did_you_mean(value[:_LONGEST_VALUE], names)}"
     return _expected(_listed(names, "or"), value)
 
 

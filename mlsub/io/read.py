@@ -1,7 +1,7 @@
 """Read YAML, TOML and text that people write, within bounds, and say of each problem where it is and what was meant.
 
-What is wrong with a YAML document is collected in its :class:`Tree`, by the path of keys and positions, and raised at
-once with the line of each place.
+What is wrong with a YAML document is collected in its :class:`YamlTree`, by the path of keys and positions, and raised
+at once with the line of each place.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def read_text(path: Path, name: str | None = None, most: int = MAX_BYTES) -> str
         raise refusal(shown, 1, f"cannot be read: {reason_of(error)}") from error
 
 
-class Tree:
+class YamlTree:
     """The nodes of a document by their paths, and what is wrong with them."""
 
     def __init__(self, shown: str, kind: str, node: yaml.MappingNode) -> None:
@@ -168,7 +168,7 @@ def with_place(place: Iterable[Step], message: str) -> str:
     return f"{path}: {message}" if path else message
 
 
-def read_tree(path: Path, name: str | None = None, *, kind: str, top: str) -> Tree:
+def read_tree(path: Path, name: str | None = None, *, kind: str, top: str) -> YamlTree:
     """Return the nodes of a YAML file. They are plain data, and every key is text.
 
     Args:
@@ -184,7 +184,7 @@ def read_tree(path: Path, name: str | None = None, *, kind: str, top: str) -> Tr
     node = _compose(read_text(path, name), kind, shown)
     if not isinstance(node, yaml.MappingNode):
         raise refusal(shown, 1, f"expected a mapping with {top}")
-    return Tree(shown, kind, node)
+    return YamlTree(shown, kind, node)
 
 
 #: Keys and values of a file; so many take about four seconds and 120 MB.

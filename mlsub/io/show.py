@@ -18,7 +18,7 @@ _ESCAPES |= dict.fromkeys(("html", "junit"), "&#{0};")
 _json = json.JSONEncoder(ensure_ascii=False).encode
 
 
-def from_here(file: str | os.PathLike[str]) -> str:
+def display_path(file: str | os.PathLike[str]) -> str:
     """A file as seen from the current folder: relative where it lies in it or a little above."""
     try:
         relative = os.path.relpath(file)

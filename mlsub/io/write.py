@@ -128,7 +128,7 @@ def staging_beside(final: Path) -> Iterator[Path]:
     Raises:
         MlsubError: it cannot be made, or the system refuses to write in it.
     """
-    part = Path(part_of(final.parent))
+    part = Path(temporary_name(final.parent))
     try:
         made = make_folder(final.parent)
         # A name that cannot be given (too long, NUL) is reported before the work, not after it.
@@ -221,12 +221,12 @@ def _old_name(final: Path) -> Path:
     return final.with_name(f".{final.name}.mlsub-old")
 
 
-def is_part(name: str) -> bool:
+def is_temporary_name(name: str) -> bool:
     """Return whether a name is that of a file or folder that is not finished."""
     return _PART.fullmatch(name) is not None
 
 
-def part_of(folder: str | os.PathLike[str]) -> str:
+def temporary_name(folder: str | os.PathLike[str]) -> str:
     """Return a new name in a folder for a file or folder that is not finished."""
     return os.path.join(folder, f".mlsub-{os.urandom(8).hex()}.part")  # noqa: PTH118  (fast, also without pathlib)
 
@@ -244,7 +244,7 @@ def replace_whole(file: str | os.PathLike[str], content: bytes, mode: int = 0o66
     Raises:
         OSError: the system refuses; then nothing has changed.
     """
-    part = part_of(os.path.dirname(file))  # noqa: PTH120
+    part = temporary_name(os.path.dirname(file))  # noqa: PTH120
     try:
         with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode), "wb") as stream:  # noqa: PTH123
             stream.write(content)

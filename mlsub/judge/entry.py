@@ -25,7 +25,7 @@ from mlsub.review.cross import audit_entry, audit_samples, audit_seeds, digest_l
 from mlsub.review.entry import audit_runs
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding, reviewed
-from mlsub.rules.load import Benchmark
+from mlsub.rules.load import EntryRequirements
 from mlsub.score.scaled import FILE
 from mlsub.submission.model import POWER, Entry, LogReport
 from mlsub.submission.params import NO_FLAGS, Flags
@@ -48,7 +48,7 @@ COPIED = "The log is a copy of another run's, with the same seed"
 
 def judge_entry(
     entry: Entry,
-    needs: Benchmark,
+    needs: EntryRequirements,
     round_: Round,
     flags: Flags = NO_FLAGS,
     options: Options = USUAL,
@@ -109,7 +109,7 @@ def judge_entry(
 
 def _result(
     entry: Entry,
-    needs: Benchmark,
+    needs: EntryRequirements,
     rcp: RcpResult,
     score: ScoreResult,
     energy: EnergyResult | None,
@@ -219,7 +219,7 @@ def _seeds(entry: Entry, round_: Round, flags: Flags) -> Iterator[Finding]:
     yield from reviewed("seed.reused", entry.path, lambda: audit_seeds(entry.logs, shared))
 
 
-def _files(entry: Entry, needs: Benchmark, round_: Round) -> Iterator[Finding]:
+def _files(entry: Entry, needs: EntryRequirements, round_: Round) -> Iterator[Finding]:
     if entry.elsewhere is not None:
         yield finding("entry.glob-name", entry.path, actual=entry.elsewhere)
     runs = len(entry.results)
@@ -264,7 +264,7 @@ def _crashes(entry: Entry, findings: list[Finding]) -> list[Finding]:
     ]
 
 
-def _compliance(entry: Entry, needs: Benchmark, round_: Round, dropped: frozenset[str]) -> Iterator[Finding]:
+def _compliance(entry: Entry, needs: EntryRequirements, round_: Round, dropped: frozenset[str]) -> Iterator[Finding]:
     missing = [log for log in entry.logs if log.without_run]
     bad = [log.name for log in entry.logs if log.name in dropped]
     too_many = len(bad) > needs.forgiven and len(bad) > len(missing)

@@ -20,9 +20,9 @@ from mlsub.log.event import before_run, step_of
 from mlsub.log.run import Run
 from mlsub.review.cadence import is_closed
 from mlsub.rounds import Round
-from mlsub.rules.aspects.records import Count
+from mlsub.rules.aspects.records import CountAspect
 from mlsub.rules.catalogue import finding
-from mlsub.rules.load import descriptions, rules_for
+from mlsub.rules.load import key_descriptions, rules_for
 from mlsub.rules.model import KeyRule
 from mlsub.submission.model import LogReport
 
@@ -87,7 +87,7 @@ def audit_keys(logs: Sequence[LogReport], round_: Round, benchmark: str) -> Iter
 
 def _unknown(run: Run, known: Collection[str]) -> dict[str, int]:
     """The keys of a run that no benchmark and no round has, with the lines of their first records."""
-    keys = [key for key in run.lines if key not in known and key not in descriptions()]
+    keys = [key for key in run.lines if key not in known and key not in key_descriptions()]
     return {key: run.lines[key] for key in keys[:MOST]}
 
 
@@ -116,7 +116,7 @@ def rules_of(round_: Round, division: str, benchmark: str) -> Iterator[tuple[Key
 def missing_key(found: Finding) -> str:
     """The key that a finding says is missing; empty for other findings."""
     key, _, aspect = found.rule.partition(".")[2].rpartition(".")
-    return key if aspect == Count.name else ""
+    return key if aspect == CountAspect.name else ""
 
 
 def meant_keys(

@@ -22,7 +22,7 @@ from mlsub.log.run import Run, RunFold
 from mlsub.log.trace import IntervalFold, Trace, TraceFold
 from mlsub.review.run import audit_run
 from mlsub.rounds import Round
-from mlsub.rules.aspects.records import AnyOf, Count
+from mlsub.rules.aspects.records import AnyOfAspect, CountAspect
 from mlsub.rules.catalogue import finding, isolated, reviewed
 from mlsub.submission.model import LogReport
 
@@ -368,7 +368,7 @@ def missing_keys(findings: Iterable[Finding]) -> tuple[str, ...]:
 
 
 #: The demands that a log breaks by what it does not hold.
-_OF_ABSENCE = (Count.name, AnyOf.name)
+_OF_ABSENCE = (CountAspect.name, AnyOfAspect.name)
 #: What the last record says where it is cut off.
 _CUT_OFF = "The log ends with a record that cannot be decoded, so the rest is missing"
 _COPY_AGAIN = "Copy the log again, or, if the job was killed, put another run in its place."

@@ -19,7 +19,7 @@ from mlsub.review.cross import audit_organisation_seeds, audit_submitters
 from mlsub.review.disclosure import audit_disclosures
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding, isolated, reviewed
-from mlsub.rules.load import Benchmark, benchmark
+from mlsub.rules.load import EntryRequirements, entry_requirements
 from mlsub.submission.audit import audit_layout
 from mlsub.submission.find import (
     SCALING_FOLDERS,
@@ -243,13 +243,13 @@ def _system_result(package: Package, description: SystemDescription) -> tuple[Sy
     return SystemResult(path=path, organisation=package.name, official=official, facts=facts), crashed
 
 
-def _needs(entry: Entry, round_: Round) -> Benchmark:
+def _needs(entry: Entry, round_: Round) -> EntryRequirements:
     """What the benchmark asks for; outside a tree the logs may name the benchmark where the folder does not."""
     names = [entry.benchmark, *(log.benchmark for log in entry.logs if log.benchmark)]
     for name in names:
         if known := round_.benchmark_in(name):
-            return benchmark(round_.usage, round_.name, known, round_.overlay)
-    return Benchmark(entry.benchmark, "unknown", len(entry.logs), 0)
+            return entry_requirements(round_.usage, round_.name, known, round_.overlay)
+    return EntryRequirements(entry.benchmark, "unknown", len(entry.logs), 0)
 
 
 def _with_warnings_as_errors(log: LogReport) -> LogReport:

@@ -17,8 +17,8 @@ from mlsub.judge.rules import LogRules
 from mlsub.log.event import PLACE, Event, before_run, step_of
 from mlsub.rounds import Round
 from mlsub.rules.aspects.base import Flaw
-from mlsub.rules.aspects.records import AnyOf
-from mlsub.rules.aspects.values import Metadata, Value
+from mlsub.rules.aspects.records import AnyOfAspect
+from mlsub.rules.aspects.values import MetadataAspect, ValueAspect
 from mlsub.rules.catalogue import finding
 from mlsub.rules.model import KeyRule
 
@@ -109,11 +109,11 @@ class _Trial:
             if key not in self._stated:
                 rules.add((Event(time_ms=0.0, key=key, value=one.value, metadata={}, line=place),))
 
-        def passing(rule: KeyRule, flaw: Flaw) -> bool:
+        def skip(rule: KeyRule, flaw: Flaw) -> bool:
             comes = rule.key not in named and not _is_hyperparameter(rule.key)
-            return comes or flaw.aspect in (AnyOf.name, Metadata.name)
+            return comes or flaw.aspect in (AnyOfAspect.name, MetadataAspect.name)
 
-        return list(rules.findings(self._path, frozenset(), cut_off=False, passing=passing))
+        return list(rules.findings(self._path, frozenset(), cut_off=False, skip=skip))
 
     def contradicted(self, named: Mapping[str, Pair]) -> Iterator[Finding]:
         """What is given otherwise than the run states it."""
@@ -138,7 +138,7 @@ def _as_given(found: Finding, named: Mapping[str, Pair]) -> Finding:
     if found.line is None:
         return found
     one = list(named.values())[found.line]
-    fix = _as_number(one) if found.rule.endswith(f".{Value.name}") else None
+    fix = _as_number(one) if found.rule.endswith(f".{ValueAspect.name}") else None
     return replace(found, line=one.line, fix=fix or found.fix)
 
 
@@ -146,7 +146,7 @@ def _numbers_as_text(named: Mapping[str, Pair], found: set[str], path: str) -> I
     """Numbers that are text where no rule looks at the value."""
     for key, one in named.items():
         fix = _as_number(one) if _is_hyperparameter(key) else None
-        if fix is not None and not any(f"{kind}.{key}.{Value.name}" in found for kind in ("key", "house")):
+        if fix is not None and not any(f"{kind}.{key}.{ValueAspect.name}" in found for kind in ("key", "house")):
             message = f"{key} is a number given as text"
             yield finding("preflight.number-as-text", path, message, line=one.line, actual=show(one.value), fix=fix)
 

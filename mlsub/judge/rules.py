@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from mlsub.divisions import Division, division_of
-from mlsub.findings import Finding, Kind
+from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import readable, show
 from mlsub.log.event import Event, RecordBatch
 from mlsub.log.events import EventTally, Fold, Handler
 from mlsub.log.reading import Crash
-from mlsub.rounds import Round, overlay_content
+from mlsub.rounds import Round
 from mlsub.rules.catalogue import review_crashed, reviewed
-from mlsub.rules.engine import Judge, Outcome, plan_for
-from mlsub.rules.phrases import Passing, findings_of
+from mlsub.rules.engine import Judge, compiled_rules
+from mlsub.rules.phrases import Skip, findings_of
 
 #: Events held back until a log has named itself, and the bytes read meanwhile.
 MAX_HELD = 50_000
@@ -34,7 +34,7 @@ class LogRules:
         # Only known names pick rules, so that no log can fill the cache of rule sets.
         known = benchmark if benchmark in round_.benchmarks else None
         choice = (round_.usage, round_.name, division.name if division else None, known)
-        self._official = Judge(plan_for(*choice, round_.overlay))
+        self._official = Judge(compiled_rules(*choice, round_.overlay))
         self._house: Judge | None = None
         self._broken: Exception | None = None
         self._round = round_
@@ -42,7 +42,7 @@ class LogRules:
         self.handler: Callable[[str | None], Handler | None] = self._official.handler
         if round_.overlay:
             try:
-                self._house = Judge(plan_for(*choice, round_.overlay, house=True))
+                self._house = Judge(compiled_rules(*choice, round_.overlay, house=True))
                 self.handler = self._handler_of_both
             except Exception as error:
                 self._broken = error
@@ -90,16 +90,17 @@ class LogRules:
         return Crash(line, f"{shown} cannot be compared with the quality target") if found else None
 
     def findings(
-        self, path: str, spoiled: frozenset[str], *, cut_off: bool, passing: Passing | None = None
+        self, path: str, spoiled: frozenset[str], *, cut_off: bool, skip: Skip | None = None
     ) -> Iterator[Finding]:
         """The findings; see :func:`mlsub.rules.phrases.findings_of`."""
-        checker = self._round.checker
-        yield from findings_of(self._official.finish(), path, checker, spoiled, cut_off=cut_off, passing=passing)
+        yield from findings_of(self._official.finish(), path, spoiled, cut_off=cut_off, skip=skip)
         if self._broken is not None:
             yield review_crashed("house", path, self._broken)
         if self._house is not None:
             house = self._house
-            yield from reviewed("house", path, lambda: self._by_house(house.finish(), path, spoiled, cut_off, passing))
+            yield from reviewed(
+                "house", path, lambda: findings_of(house.finish(), path, spoiled, cut_off=cut_off, skip=skip)
+            )
 
     def certain(self, path: str, spoiled: frozenset[str]) -> Iterator[Finding]:
         """What is wrong by now and stays wrong, whatever follows; further records may be taken afterwards.
@@ -112,15 +113,9 @@ class LogRules:
             path: the log, as findings name it.
             spoiled: keys of records that cannot be decoded.
         """
-        yield from findings_of(self._official.certain(), path, self._round.checker, spoiled, cut_off=True)
+        yield from findings_of(self._official.certain(), path, spoiled, cut_off=True)
         if self._house is not None:
-            yield from self._by_house(self._house.certain(), path, spoiled, cut_off=True)
-
-    def _by_house(
-        self, seen: Outcome, path: str, spoiled: frozenset[str], cut_off: bool, passing: Passing | None = None
-    ) -> Iterator[Finding]:
-        source = str(overlay_content(self._round.overlay)["title"])
-        yield from findings_of(seen, path, source, spoiled, cut_off=cut_off, kind=Kind.HOUSE, passing=passing)
+            yield from findings_of(self._house.certain(), path, spoiled, cut_off=True)
 
 
 class NamedRules:

@@ -10,7 +10,7 @@ from mlsub.findings import Finding, Severity
 from mlsub.io.show import several, show
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding, isolated, reviewed
-from mlsub.rules.load import Benchmark
+from mlsub.rules.load import EntryRequirements
 from mlsub.score.scaled import (
     ScalingFile,
     audit_scaling,
@@ -32,7 +32,7 @@ _MOST_SCALES = 5
 
 
 def judge_score(
-    entry: Entry, needs: Benchmark, round_: Round, convergence: Convergence
+    entry: Entry, needs: EntryRequirements, round_: Round, convergence: Convergence
 ) -> tuple[ScoreResult, tuple[Finding, ...], tuple[Finding, ...]]:
     """The score, what prevents one, and how its factor differs from the expected one.
 
@@ -101,7 +101,7 @@ def audit_scales(entry: Entry) -> Iterator[Finding]:
 
 
 def energy_of(
-    entry: Entry, needs: Benchmark, power: Power | None, score: ScoreResult
+    entry: Entry, needs: EntryRequirements, power: Power | None, score: ScoreResult
 ) -> tuple[EnergyResult | None, tuple[Finding, ...]]:
     """The energy, and what prevents it."""
     if power is None:
@@ -118,7 +118,7 @@ def energy_of(
     )
 
 
-def _minutes(entry: Entry, needs: Benchmark, round_: Round) -> float | None:
+def _minutes(entry: Entry, needs: EntryRequirements, round_: Round) -> float | None:
     """The time to train before any scaling, in minutes: of HPC's weak scaling that of all models together."""
     if entry.scaling_type == "weak":
         return weak_minutes([log.run.timeline for log in entry.logs if log.compliant], needs.runs)

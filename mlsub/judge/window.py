@@ -11,7 +11,7 @@ import msgspec
 
 from mlsub.io.show import show
 from mlsub.review.cross import audit_same_runs
-from mlsub.rules.load import Benchmark
+from mlsub.rules.load import EntryRequirements
 from mlsub.score.scaled import olympic_mean
 from mlsub.submission.model import LogReport
 
@@ -136,7 +136,7 @@ def timed(log: LogReport) -> TimedRun | None:
     return TimedRun(log.path, started, log.minutes, None if log.minutes is not None else "no run interval")
 
 
-def notes_on(selection: Selection, needs: Benchmark) -> Iterator[str]:
+def notes_on(selection: Selection, needs: EntryRequirements) -> Iterator[str]:
     """What a reader should know."""
     if selection.size != needs.runs:
         yield f"an entry of {needs.name} has {needs.runs} runs, not {selection.size}"

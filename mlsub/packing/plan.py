@@ -21,7 +21,7 @@ from mlsub.io.show import first_few
 from mlsub.packing.manifest import Entry, Manifest, Part, System
 from mlsub.packing.runs import EntryRuns, LeftOut, choose_runs, is_gzip
 from mlsub.rules.catalogue import finding
-from mlsub.rules.load import benchmark
+from mlsub.rules.load import entry_requirements
 from mlsub.submission.audit import LINK_ESCAPES, link_faults
 from mlsub.submission.code import CODE_USAGES
 from mlsub.submission.find import Place, Target, infer_round
@@ -159,7 +159,7 @@ def expected_paths(manifest: Manifest) -> dict[str, str]:
             expected |= {code: "the code that ran"} | {one.path: one.word for one in _templates(manifest, entry)}
     for entry in manifest.entries:
         folder = f"results/{entry.name}"
-        runs = benchmark(manifest.round.usage, manifest.round.name, entry.benchmark).runs
+        runs = entry_requirements(manifest.round.usage, manifest.round.name, entry.benchmark).runs
         more = f" to result_{runs - 1}.txt" if runs > 1 else ""
         expected[f"{folder}/result_0.txt{more}"] = f"logs of {runs} runs" if runs > 1 else "log of a run"
         for run in range(runs if entry.power is not None else 0):

@@ -11,10 +11,10 @@ from typing import Any
 
 import msgspec
 
-from mlsub.io.documents import Form, read_document
+from mlsub.io.documents import DocumentType, read_document
 from mlsub.io.errors import MlsubError
-from mlsub.io.problems import meant
-from mlsub.io.read import Tree
+from mlsub.io.problems import did_you_mean
+from mlsub.io.read import YamlTree
 from mlsub.packing.manifest import Code, Content, Entry, ExtraFile, Manifest, System, Waiver
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round
 from mlsub.rules.explain import suggestion
@@ -23,7 +23,7 @@ _VARIABLE = re.compile(
     # A brace that never closes takes the rest, which is then not searched for others that do not close either.
     r"\$(?:\$|\{(?P<name>[A-Za-z_][A-Za-z0-9_]*+)(?P<default>:-[^}]*+)?\}|\{(?:[A-Za-z_][A-Za-z0-9_]*+:-[^}]*+)?)"
 )
-FORM = Form(
+FORM = DocumentType(
     type=Content,
     kind="manifests",
     title="submission.yaml: what an MLPerf-style submission consists of, for mlsub pack",
@@ -50,7 +50,7 @@ def read_manifest(file: Path, environment: Mapping[str, str] | None = None) -> M
     name = str(tree.text("round"))[:40]
     known = known_rounds(written.usage)
     if normalise_round(name) not in known:
-        tree.report(f"there are no rules for {written.usage} round {name!r}{meant(name, known)}", "round")
+        tree.report(f"there are no rules for {written.usage} round {name!r}{did_you_mean(name, known)}", "round")
     tree.raise_problems()
     round_ = get_round(written.usage, normalise_round(name) or "")
     manifest = _Reader(written, tree, round_, os.environ if environment is None else environment).manifest(file)
@@ -74,7 +74,7 @@ def read_waivers(file: Path) -> tuple[Waiver, ...]:
 class _Reader:
     """Resolves the paths of a manifest, takes its lines, and notes what is wrong with it."""
 
-    def __init__(self, content: Content, tree: Tree, round_: Round, environment: Mapping[str, str]) -> None:
+    def __init__(self, content: Content, tree: YamlTree, round_: Round, environment: Mapping[str, str]) -> None:
         self._content, self._tree, self._round, self._environment = content, tree, round_, environment
 
     def manifest(self, file: Path) -> Manifest:
@@ -108,7 +108,7 @@ class _Reader:
             here = ("entries", number)
             entry = self._resolved(written, *here)
             if entry.system not in content.systems:
-                hint = meant(entry.system, content.systems)
+                hint = did_you_mean(entry.system, content.systems)
                 self._tree.report(f"no system {entry.system!r} among the systems{hint}", *here, "system")
             self._check_benchmark(entry.benchmark, *here)
             if self._round.scaling_folders and entry.scaling is None:
@@ -162,7 +162,7 @@ class _Reader:
                 self._tree.report(f"there is {hint}", *here, "rule")
             entry = waiver.entry
             if sure and entry is not None and entry not in names:
-                self._tree.report(f"there is no entry or system {entry!r}{meant(entry, names)}", *here, "entry")
+                self._tree.report(f"there is no entry or system {entry!r}{did_you_mean(entry, names)}", *here, "entry")
             self._day(waiver.expires, *here, "expires")
             yield msgspec.structs.replace(waiver, line=self._tree.line(*here))
 
@@ -176,7 +176,7 @@ class _Reader:
     def _check_benchmark(self, name: str, *here: str | int) -> None:
         known = self._round.benchmarks
         if name not in known:
-            message = f"{name!r} is not a benchmark of {self._round.title}{meant(name, known)}"
+            message = f"{name!r} is not a benchmark of {self._round.title}{did_you_mean(name, known)}"
             self._tree.report(message, *here, "benchmark")
 
     def _check_once(self, name: str, seen: dict[str, int], *here: str | int) -> None:

@@ -20,7 +20,7 @@ from mlsub.log.events import read_events
 from mlsub.log.reader import GZIP
 from mlsub.packing.manifest import Entry, Manifest
 from mlsub.rounds import Round
-from mlsub.rules.load import Benchmark, benchmark
+from mlsub.rules.load import EntryRequirements, entry_requirements
 from mlsub.workspace.places import AS_FOUND, Context
 from mlsub.workspace.runs import find_runs, one_benchmark, read_runs
 
@@ -159,7 +159,7 @@ def _median_window(
 ) -> tuple[str, list[Path], list[Aside]]:
     """Of M > N runs return how the N were chosen that the rules let one submit, these, and why not the others."""
     round_ = manifest.round
-    needs = benchmark(round_.usage, round_.name, entry.benchmark, round_.overlay)
+    needs = entry_requirements(round_.usage, round_.name, entry.benchmark, round_.overlay)
     try:
         by_path, selection = _select(runs, needs, round_, context)
     except (MlsubError, OSError) as error:
@@ -181,7 +181,7 @@ def _median_window(
 
 
 def _select(
-    runs: Sequence[Path], needs: Benchmark, round_: Round, context: Context
+    runs: Sequence[Path], needs: EntryRequirements, round_: Round, context: Context
 ) -> tuple[dict[str, Path], Selection]:
     """Return the window, and the runs by their paths in it.
 

@@ -27,7 +27,7 @@ from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError, failing_as, reason_of
 from mlsub.io.look import content_digest, file_digest, names_in, open_regular
 from mlsub.io.show import folded
-from mlsub.io.write import is_part
+from mlsub.io.write import is_temporary_name
 from mlsub.packing.names import MANIFEST, SAME_NAME, link_problems, name_problem
 from mlsub.present.terminal import Progress
 from mlsub.rules.catalogue import finding
@@ -141,7 +141,7 @@ def _walk(
             yield make_member(path, tarfile.DIRTYPE)
             for entry in found:
                 below = f"{path}/{entry.name}"
-                if left_out is not None and is_part(entry.name):
+                if left_out is not None and is_temporary_name(entry.name):
                     left_out.append(below)
                 elif entry.is_dir(follow_symlinks=False):
                     waiting.append((folder / entry.name, below))

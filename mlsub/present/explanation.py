@@ -13,7 +13,7 @@ from mlsub.present.envelope import Answer
 from mlsub.rounds import spans
 from mlsub.rules.catalogue import RuleInfo, catalogue
 from mlsub.rules.explain import Demand, KeyDemands, all_demands, official_files, rule_ids
-from mlsub.rules.load import descriptions
+from mlsub.rules.load import key_descriptions
 
 _DIVISIONS = {Blocks.NONE: "no division", Blocks.CLOSED: "the Closed division", Blocks.BOTH: "both divisions"}
 _EXPECTED = (Column("expected"), Column("of"))
@@ -81,7 +81,7 @@ def _of_key(rule: str, found: KeyDemands) -> Explanation:
         kind=Kind.OFFICIAL,
         severity=Severity.WARNING if found.blocks is Blocks.NONE else Severity.ERROR,
         blocks=found.blocks,
-        key=descriptions().get(key, "a key of the benchmark"),
+        key=key_descriptions().get(key, "a key of the benchmark"),
         why=texts.why,
         expected=tuple(Expected(demand.words, tuple(_logs(demand))) for demand in found.demands),
         found=texts.example.format(key=key, record=record),

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from mlsub.divisions import DIVISIONS
 from mlsub.io.show import plain, readable
-from mlsub.rules.load import benchmark
+from mlsub.rules.load import entry_requirements
 from mlsub.submission.result import Result
 
 #: The day of retrieval where nobody gives it.
@@ -30,7 +30,7 @@ def footnote(result: Result, *, id_: str | None = None, day: str | None = None, 
     suite = {"training": "MLPerf® Training", "hpc": "MLPerf® HPC"}.get(result.usage, result.usage)
     name, system = (plain(readable(text[:100])) for text in (result.benchmark, result.system_name or result.system))
     with suppress(KeyError, ValueError):
-        name = benchmark(result.usage, result.round, name).title
+        name = entry_requirements(result.usage, result.round, name).title
     division = (result.division_name or "").capitalize() if result.division_name in DIVISIONS else "[division]"
     who = f"{result.submitter or result.organisation} {system}"
     what = f"{suite} v{result.round} {division}, {name}: {who}"

@@ -23,7 +23,7 @@ class Compatible(StrEnum):
     UNKNOWN = "unknown"
 
 
-class Held(NamedTuple):
+class ResultsFolder(NamedTuple):
     """A folder of results in a round, such as ``training``, ``4.1``, ``ssd``."""
 
     usage: str
@@ -42,14 +42,14 @@ class Held(NamedTuple):
         found = benchmark_of(*self)
         return found.title if found else self.folder
 
-    def is_beside(self, other: Held) -> tuple[Compatible, str | None]:
+    def compatibility_with(self, other: ResultsFolder) -> tuple[Compatible, str | None]:
         """Return whether results of both may be compared; where not, why in words."""
         if (self.usage, self.benchmark) != (other.usage, other.benchmark):
             return Compatible.NO, f"{self._in_words} and {other._in_words} are different benchmarks"
         answer = compatible(self.usage, self.folder, self.round, other.round)
         if answer is not Compatible.NO:
             return answer, None
-        group = group_of(self.usage, self.folder, other.round)
+        group = compatible_rounds(self.usage, self.folder, other.round)
         known = (
             f"v{span(group).replace(' to ', ' to v')} as compatible, without v{self.round}" if len(group) > 1 else ""
         )
@@ -108,16 +108,16 @@ def benchmark_of(usage: str, round_name: str, folder: str) -> Benchmark | None:
 
 
 @cache
-def titled() -> dict[str, str]:
+def names_by_title() -> dict[str, str]:
     """Return the benchmarks by their titles, of which only the letters and digits count."""
     return {squeezed(one.title): name for table in _table().values() for name, one in table.benchmarks.items()}
 
 
-def in_place_of(benchmark: str, round_: Round) -> str:
+def suggest_benchmark(benchmark: str, round_: Round) -> str:
     """Return what to name in place of a benchmark that a round does not have."""
     if hint := wrong_round(round_, benchmark):
         return hint
-    close = likely_name(benchmark, round_.benchmarks, titled())
+    close = likely_name(benchmark, round_.benchmarks, names_by_title())
     return f"Did you mean {close}?" if close else f"Name one of {', '.join(round_.benchmarks)}."
 
 
@@ -131,10 +131,10 @@ def compatible(usage: str, folder: str, one: str, other: str) -> Compatible:
     table, found = _table().get(usage), benchmarks_in(usage, folder)
     if table is None or not any(of.groups for of in found) or max(_order(one), _order(other)) > _order(table.until):
         return Compatible.UNKNOWN
-    return Compatible.YES if other in group_of(usage, folder, one) else Compatible.NO
+    return Compatible.YES if other in compatible_rounds(usage, folder, one) else Compatible.NO
 
 
-def group_of(usage: str, folder: str, round_name: str) -> tuple[str, ...]:
+def compatible_rounds(usage: str, folder: str, round_name: str) -> tuple[str, ...]:
     """Return the rounds that a round of a benchmark may be compared with, itself among them; empty without any."""
     groups = (group for found in benchmarks_in(usage, folder) for group in found.groups)
     return next((group for group in groups if round_name in group), ())

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from mlsub.io.problems import meant
+from mlsub.io.problems import did_you_mean
 
 _OPERANDS = ("number", "name", "text")
 _NO_OPERATION = ("(", ")", ",", "=")
@@ -118,7 +118,7 @@ class Skeleton:
         if not isinstance(node.func, ast.Name) or token.kind != "name":
             raise unexpected(self.sign(node.func))
         if functions is not None and token.text not in functions:
-            raise ExpressionError(f"no function {token.text!r}{meant(token.text, functions)}", token.column)
+            raise ExpressionError(f"no function {token.text!r}{did_you_mean(token.text, functions)}", token.column)
         return token
 
     def refusal(self, node: ast.expr | ast.keyword) -> ExpressionError:

@@ -25,7 +25,7 @@ Test = Callable[[Any, Values], bool]
 INTEGER_TOLERANCE = 1e-5
 
 
-class Stated(dict[str, Any]):
+class StatedValues(dict[str, Any]):
     """The last logged value of each key that a formula names, and how far each series of evaluations got."""
 
     def __init__(self, logged: Mapping[str, Any] = MappingProxyType({})) -> None:
@@ -44,7 +44,7 @@ class Stated(dict[str, Any]):
         for series in self._depends.get(key, ()):
             self._progress[series] = 0
 
-    def matches(self, series: Series, names: tuple[str, ...]) -> int:
+    def match_count(self, series: Series, names: tuple[str, ...]) -> int:
         """How many records of a series have matched since the values it is computed from were stated."""
         if series not in self._progress:
             self._progress[series] = 0
@@ -52,7 +52,7 @@ class Stated(dict[str, Any]):
                 self._depends.setdefault(name, set()).add(series)
         return self._progress[series]
 
-    def matched(self, series: Series) -> None:
+    def count_match(self, series: Series) -> None:
         """Note that the next record of a series was there."""
         self._progress[series] += 1
 
@@ -181,10 +181,10 @@ def _counts_up(operand: dict[str, str]) -> Test:
     series = (operand["from"], operand["by"])
 
     def test(value: Any, values: Any) -> bool:
-        count = values.matches(series, start.names + step.names)
+        count = values.match_count(series, start.names + step.names)
         if value != start.compute(values) + count * step.compute(values):
             return False
-        values.matched(series)
+        values.count_match(series)
         return True
 
     return test
@@ -197,7 +197,7 @@ def _counts_up_words(operand: dict[str, str], values: Any) -> str:
         return words
     first, by = parse(start[1:]), parse(step[1:])
     try:
-        wanted = first.compute(values) + values.matches((start, step), first.names + by.names) * by.compute(values)
+        wanted = first.compute(values) + values.match_count((start, step), first.names + by.names) * by.compute(values)
     except UnknownValueError as missing:
         return f"{words}, with {missing.args[0]} logged before it"
     except Exception:

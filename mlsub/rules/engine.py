@@ -1,7 +1,7 @@
 """Check the events of one log against a rule set, in one pass and with bounded memory.
 
 A rule set is compiled once into tests; each log gets counters of the keys that appear in it. What comes out is not yet
-findings but :class:`Outcome`, the bare facts of what failed; :mod:`mlsub.rules.phrases` makes findings of them.
+findings but :class:`LogOutcome`, the bare facts of what failed; :mod:`mlsub.rules.phrases` makes findings of them.
 """
 
 from __future__ import annotations
@@ -12,24 +12,26 @@ from typing import Any
 
 import msgspec
 
+from mlsub.findings import Kind
 from mlsub.log.event import Event
 from mlsub.log.events import Handler
 from mlsub.rules.aspects import compile_key
-from mlsub.rules.aspects.base import CompiledKey, KeyOutcome, LogSoFar, Note
+from mlsub.rules.aspects.base import CompiledKey, KeyOutcome, LogState, Note
 from mlsub.rules.aspects.values import metadata_expected
-from mlsub.rules.load import explained, rules_for
+from mlsub.rules.load import reporting_file_problems, rules_for
 from mlsub.rules.model import Gathers
 
 #: Steps kept of one log; a published log has a dozen.
 MAX_STEPS = 200_000
 
 
-class Plan(msgspec.Struct, frozen=True):
+class CompiledRules(msgspec.Struct, frozen=True):
     """A compiled rule set.
 
     ``keys`` bind every log, ``every`` has those of variants after them. ``watched`` has the rules of each key that any
     rule looks at, ``notes`` what is kept of the records of a key for the rules of others. ``due`` has the keys that a
-    log may have to have, ``required`` the keys that every log needs, ``gathering`` the rules of virtual keys.
+    log may have to have, ``required`` the keys that every log needs, ``gathering`` the rules of virtual keys. Findings
+    are of this ``kind`` and cite this ``source``: the place in the official checker, or the title of an overlay file.
     """
 
     keys: tuple[CompiledKey, ...]
@@ -40,10 +42,12 @@ class Plan(msgspec.Struct, frozen=True):
     due: frozenset[str]
     required: frozenset[str]
     gathering: tuple[tuple[CompiledKey, Gathers], ...]
+    kind: Kind
+    source: str
 
 
 @lru_cache(maxsize=512)
-def plan_for(
+def compiled_rules(
     usage: str,
     round_name: str,
     division: str | None,
@@ -51,7 +55,7 @@ def plan_for(
     overlay: str | None = None,
     *,
     house: bool = False,
-) -> Plan:
+) -> CompiledRules:
     """The compiled rules for a log that says it is of this division and benchmark.
 
     ``house`` asks for those of the overlay file that bind it beside the official ones.
@@ -60,10 +64,10 @@ def plan_for(
         FileProblemsError: a rule file is broken.
     """
     files = () if house else ("common", "common_hpc", *([benchmark] if benchmark else []))
-    with explained(overlay, *files):
+    with reporting_file_problems(overlay, *files):
         rules = rules_for(usage, round_name, division, benchmark, overlay, house=house)
         # The rules that bind the logs of all benchmarks come first, in this order, and are compiled once.
-        shared = plan_for(usage, round_name, division, None, overlay, house=house).keys if benchmark else ()
+        shared = compiled_rules(usage, round_name, division, None, overlay, house=house).keys if benchmark else ()
         every = tuple(
             shared[place] if place < len(shared) and shared[place].rule is rule else compile_key(rule, place)
             for place, rule in enumerate(rules.every)
@@ -73,7 +77,7 @@ def plan_for(
     watched: dict[str, list[CompiledKey]] = {key: [] for key in notes}
     for compiled in every:
         watched.setdefault(compiled.rule.key, []).append(compiled)
-    return Plan(
+    return CompiledRules(
         keys=keys,
         every=every,
         alternatives=rules.alternatives,
@@ -82,18 +86,20 @@ def plan_for(
         due=frozenset(compiled.rule.key for compiled in every if compiled.rule.occurs.is_required),
         required=frozenset(compiled.rule.key for compiled in keys if compiled.rule.occurs.least),
         gathering=tuple((compiled, compiled.rule.gathers) for compiled in every if compiled.rule.gathers),
+        kind=Kind.HOUSE if house else Kind.OFFICIAL,
+        source=rules.checker,
     )
 
 
 def _notes(keys: Sequence[CompiledKey]) -> dict[str, Note]:
     """What the rules of a log ask of the records of each key, beside the rule of the key itself."""
     rules, aspects = [compiled.rule for compiled in keys], [aspect for one in keys for aspect in one.aspects]
-    stated = {name for aspect in aspects for name in aspect.named()}
+    stated = {name for aspect in aspects for name in aspect.value_keys()}
     starts = {compiled.rule.within.of for compiled in keys if compiled.rule.within and not compiled.where}
     choices: dict[str, set[str]] = {}
     for key, value in filter(None, (compiled.where or compiled.rule.occurs.once_where for compiled in keys)):
         choices.setdefault(key, set()).add(value)
-    kept = {name for aspect in aspects for name in aspect.looked_back_on()}
+    kept = {name for aspect in aspects for name in aspect.earlier_keys()}
     kept.update(stated, choices, (rule.gathers.key for rule in rules if rule.gathers))
     nested = any(rule.nested for rule in rules)
     return {
@@ -102,14 +108,15 @@ def _notes(keys: Sequence[CompiledKey]) -> dict[str, Note]:
     }
 
 
-class Outcome(msgspec.Struct, frozen=True):
-    """What a rule set saw in one log.
+class LogOutcome(msgspec.Struct, frozen=True):
+    """What ``rules`` saw in one log.
 
     ``keys`` are the outcomes of the rules that apply, without those that have nothing to report, in the order of the
     rule set; ``applying`` are all rules that apply, ``required`` the keys that a log needs by them, and ``seen`` the
     keys that appeared and that a rule looks at.
     """
 
+    rules: CompiledRules
     keys: tuple[KeyOutcome, ...]
     applying: tuple[CompiledKey, ...]
     required: frozenset[str]
@@ -153,14 +160,14 @@ class Gatherer:
 class Judge:
     """Takes the events of one log in file order; :meth:`finish` says how each rule fared."""
 
-    def __init__(self, plan: Plan) -> None:
-        self._plan = plan
-        self._log = LogSoFar()
+    def __init__(self, rules: CompiledRules) -> None:
+        self._rules = rules
+        self._log = LogState()
         #: The outcomes by the places of their rules.
         self._outs: dict[int, KeyOutcome] = {}
         #: Of the keys that have appeared and that a rule looks at.
         self._handlers: dict[str, Handler] = {}
-        self._gatherers = {compiled.place: Gatherer(gathers) for compiled, gathers in plan.gathering}
+        self._gatherers = {compiled.place: Gatherer(gathers) for compiled, gathers in rules.gathering}
 
     def handler(self, key: str | None) -> Handler | None:
         """What takes the events of a key; None where no rule looks at them.
@@ -173,47 +180,47 @@ class Judge:
         if handler is not None:
             return handler
         # Of a virtual key too: a log may really hold it, and the official checker then judges that as well.
-        plan = self._plan
-        if key not in plan.watched:
+        rules = self._rules
+        if key not in rules.watched:
             return None
-        outs = [KeyOutcome(compiled, self._log) for compiled in plan.watched[key]]
+        outs = [KeyOutcome(compiled, self._log) for compiled in rules.watched[key]]
         self._outs.update((out.compiled.place, out) for out in outs)
         handlers: list[Handler] = [out.see for out in outs]
-        if key in plan.notes:
+        if key in rules.notes:
             # First the tests, and then what other rules will ask of the records.
-            handlers.append(partial(self._log.keep, note=plan.notes[key]))
+            handlers.append(partial(self._log.keep, note=rules.notes[key]))
             handlers += [one.see for one in self._gatherers.values() if one.gathers.key == key]
-        handler = handlers[0] if len(handlers) == 1 else _each(handlers)
+        handler = handlers[0] if len(handlers) == 1 else _call_each(handlers)
         self._handlers[key] = handler
         return handler
 
     def in_trouble(self, key: str) -> bool:
         """Whether a record of this key broke a demand, or was one too many; variants not chosen count here too."""
-        outs = [self._outs.get(compiled.place) for compiled in self._plan.watched.get(key, ())]
+        outs = [self._outs.get(compiled.place) for compiled in self._rules.watched.get(key, ())]
         return any(out is not None and out.in_trouble for out in outs)
 
     def reached(self) -> bool:
         """Whether every quality target has been reached so far; False without any."""
-        targets = [compiled for compiled in self._plan.every if compiled.rule.reaches and self._binds(compiled)]
+        targets = [compiled for compiled in self._rules.every if compiled.rule.reaches and self._binds(compiled)]
         return bool(targets) and all(self._outcome(compiled).reached for compiled in targets)
 
-    def finish(self) -> Outcome:
+    def finish(self) -> LogOutcome:
         """How each rule that applies has fared so far; more events may follow."""
-        plan, outs = self._plan, self._outs
-        absent = plan.due.difference(self._handlers)
-        asked = {compiled.place: compiled for key in absent for compiled in plan.watched[key]}
+        rules, outs = self._rules, self._outs
+        absent = rules.due.difference(self._handlers)
+        asked = {compiled.place: compiled for key in absent for compiled in rules.watched[key]}
         for place, out in outs.items():
             if out.in_trouble or out.compiled.counted or out.misses_target:
                 asked[place] = out.compiled
-        asked.update((compiled.place, compiled) for compiled, _ in plan.gathering)
+        asked.update((compiled.place, compiled) for compiled, _ in rules.gathering)
         keys = tuple(self._outcome(asked[place]) for place in sorted(asked) if self._binds(asked[place]))
         for out in keys:
             where = out.rule.occurs.once_where
             if where is not None and out.compiled.where is None:
                 out.wanted = 1 if where in self._log.chosen else 0
-        return self._outcome_of(keys, plan.alternatives)
+        return self._outcome_of(keys, rules.alternatives)
 
-    def certain(self) -> Outcome:
+    def certain(self) -> LogOutcome:
         """The outcome without the end of the log.
 
         Measures that belong together are not yet put together, and how often a key must appear where another one has
@@ -223,13 +230,13 @@ class Judge:
         keys = (out if out.wanted is None else out.without_end() for out in outs if self._binds(out.compiled))
         return self._outcome_of(tuple(keys), ())
 
-    def _outcome_of(self, keys: tuple[KeyOutcome, ...], alternatives: tuple[tuple[str, ...], ...]) -> Outcome:
-        plan, seen = self._plan, self._handlers.keys()
-        applying, required = plan.keys, plan.required
-        if self._log.chosen and plan.every is not plan.keys:
-            applying = tuple(filter(self._binds, plan.every))
+    def _outcome_of(self, keys: tuple[KeyOutcome, ...], alternatives: tuple[tuple[str, ...], ...]) -> LogOutcome:
+        rules, seen = self._rules, self._handlers.keys()
+        applying, required = rules.keys, rules.required
+        if self._log.chosen and rules.every is not rules.keys:
+            applying = tuple(filter(self._binds, rules.every))
             required = frozenset(compiled.rule.key for compiled in applying if compiled.rule.occurs.least)
-        return Outcome(keys, applying, required, tuple(filter(seen.isdisjoint, alternatives)), seen)
+        return LogOutcome(rules, keys, applying, required, tuple(filter(seen.isdisjoint, alternatives)), seen)
 
     def _binds(self, compiled: CompiledKey) -> bool:
         """Whether a rule binds this log, by what it has said so far."""
@@ -251,7 +258,7 @@ class Judge:
         return so_far
 
 
-def _each(handlers: Sequence[Handler]) -> Handler:
+def _call_each(handlers: Sequence[Handler]) -> Handler:
     def see(event: Event) -> None:
         for handle in handlers:
             handle(event)

@@ -14,7 +14,7 @@ from mlsub.findings import Blocks
 from mlsub.rounds import Round, all_rounds, usages
 from mlsub.rules.aspects import aspects_of
 from mlsub.rules.aspects.base import Aspect
-from mlsub.rules.aspects.records import AnyOf, Repeated
+from mlsub.rules.aspects.records import AnyOfAspect, RepeatedAspect
 from mlsub.rules.catalogue import catalogue
 from mlsub.rules.load import rules_for
 from mlsub.rules.model import KeyRule
@@ -98,7 +98,7 @@ class KeyDemands(msgspec.Struct):
 
         What Open refuses, Closed would not take either. (v0.6 had no divisions, so there everything rules out both.)
         """
-        if self.aspect is Repeated or all(self.aspect.name in demand.rule.warn_only for demand in self.demands):
+        if self.aspect is RepeatedAspect or all(self.aspect.name in demand.rule.warn_only for demand in self.demands):
             return Blocks.NONE
         newest = self.demands[-1].logs.values()
         return Blocks.BOTH if any(division == OPEN.name for logs in newest for _, division in logs) else Blocks.CLOSED
@@ -132,7 +132,7 @@ def all_demands() -> dict[str, KeyDemands]:
                 demand(rule, type(aspect), words + warns).add(round_, benchmark, division, rule.origin)
         for group in rules.alternatives:
             rule = next(rule for rule in rules.rules if rule.key == group[0])
-            demand(rule, AnyOf, AnyOf.words_of(group)).add(round_, benchmark, division, "common.yaml")
+            demand(rule, AnyOfAspect, AnyOfAspect.words_of(group)).add(round_, benchmark, division, "common.yaml")
     return found
 
 

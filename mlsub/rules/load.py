@@ -25,7 +25,7 @@ _SECTIONS = tuple(_FAMILY_BLOCKS)
 Changes = dict[str, dict[str, Any]]
 
 
-class Benchmark(msgspec.Struct, frozen=True):
+class EntryRequirements(msgspec.Struct, frozen=True):
     """What a benchmark's entries need in a round: result files, and how many of them may be noncompliant."""
 
     name: str
@@ -34,7 +34,7 @@ class Benchmark(msgspec.Struct, frozen=True):
     forgiven: int
 
 
-def descriptions() -> dict[str, str]:
+def key_descriptions() -> dict[str, str]:
     """Return what each key of a log means, in one line."""
     return shipped(__file__, "keys.yaml", dict[str, str])
 
@@ -92,7 +92,7 @@ def _merge(base: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=256)
-def benchmark(usage: str, round_name: str, name: str, overlay: str | None = None) -> Benchmark:
+def entry_requirements(usage: str, round_name: str, name: str, overlay: str | None = None) -> EntryRequirements:
     """What an entry of this benchmark needs.
 
     Raises:
@@ -101,10 +101,10 @@ def benchmark(usage: str, round_name: str, name: str, overlay: str | None = None
     """
     if name not in get_round(usage, round_name, overlay).benchmarks:
         raise KeyError(name)
-    with explained(overlay, name):
+    with reporting_file_problems(overlay, name):
         content = _in_force(name, usage, round_name, overlay)
         title = _file(name).get("title") or overlay_content(overlay)["benchmarks"][name]["title"]
-        return Benchmark(name, title, content["runs"], content.get("forgiven", 1))
+        return EntryRequirements(name, title, content["runs"], content.get("forgiven", 1))
 
 
 def rules_for(
@@ -134,7 +134,9 @@ def _rules_for(
 ) -> RuleSet:
     round_ = get_round(usage, round_name, overlay)
     common_file, common_of = ("common", (usage, round_name)) if house else (round_.common_file, round_.common)
-    with explained(overlay, *() if house else (common_file, *([benchmark_name] if benchmark_name else []))):
+    with reporting_file_problems(
+        overlay, *() if house else (common_file, *([benchmark_name] if benchmark_name else []))
+    ):
         if benchmark_name in round_.benchmarks:
             common = _rules_for(usage, round_name, division, None, overlay, house)
             content = _in_force(str(benchmark_name), usage, round_name, overlay, house=house)
@@ -182,7 +184,7 @@ def _section(demands: dict[str, Any] | None, family: str, name: str, round_: Rou
 
 
 @contextmanager
-def explained(overlay: str | None, *names: str) -> Iterator[None]:
+def reporting_file_problems(overlay: str | None, *names: str) -> Iterator[None]:
     """Turn what a broken rule file makes the code stumble over into the file, the line and what was meant.
 
     Raises:

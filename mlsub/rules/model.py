@@ -59,7 +59,7 @@ class Within(msgspec.Struct, frozen=True):
         return f"less than {minutes} minutes after the first {self.of}"
 
 
-class Entry(msgspec.Struct, frozen=True):
+class MetadataEntry(msgspec.Struct, frozen=True):
     """What the metadata of a record must say: one of ``names``, and constraints on what stands there.
 
     ``optional`` means that nothing is missing without; ``when`` names another entry without which nothing is asked.
@@ -113,8 +113,8 @@ class KeyRule(msgspec.Struct, frozen=True, kw_only=True):
     origin: str
     occurs: Occurs = Occurs()
     value: tuple[Constraint, ...] = ()
-    metadata: tuple[Entry, ...] = ()
-    first_metadata: tuple[Entry, ...] = ()
+    metadata: tuple[MetadataEntry, ...] = ()
+    first_metadata: tuple[MetadataEntry, ...] = ()
     after: tuple[str, ...] = ()
     not_after: tuple[str, ...] = ()
     within: Within | None = None
@@ -216,14 +216,14 @@ def _occurs(text: str | dict[str, Any] | None) -> Occurs:
     raise ValueError(f"unknown occurrence {text!r}")
 
 
-def _entries(key: str, metadata: Any) -> tuple[Entry, ...]:
+def _entries(key: str, metadata: Any) -> tuple[MetadataEntry, ...]:
     if not isinstance(metadata, dict):
         metadata = {name: {} for name in metadata or ()}
     entries = []
     for names, demand in metadata.items():
         fields = dict(demand or {})
         optional, when = bool(fields.pop("optional", False)), fields.pop("when", None)
-        entries.append(Entry(tuple(names.split(" or ")), _constraints(key, fields), optional, when))
+        entries.append(MetadataEntry(tuple(names.split(" or ")), _constraints(key, fields), optional, when))
     return tuple(entries)
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from mlsub.divisions import CLOSED
-from mlsub.io.problems import meant
-from mlsub.io.read import Tree, read_tree
+from mlsub.io.problems import did_you_mean
+from mlsub.io.read import YamlTree, read_tree
 from mlsub.rounds import every_benchmark, get_round, known_rounds, usages
-from mlsub.rules.load import benchmark as needs
+from mlsub.rules.load import entry_requirements as needs
 from mlsub.rules.load import rules_for
 from mlsub.rules.problems import SECTIONS, Changes, check_changes, schema
 
@@ -52,7 +52,7 @@ def check_overlay(path: Path) -> str:
     return overlay
 
 
-def _check_names(tree: Tree, content: dict[str, Any], usage: str) -> None:
+def _check_names(tree: YamlTree, content: dict[str, Any], usage: str) -> None:
     """Whether the rounds are new, and the benchmarks known; the document need not fit its schema."""
     added, benchmarks = (_names(content.get(section)) for section in ("rounds", "benchmarks"))
     for name in added:
@@ -66,10 +66,10 @@ def _check_names(tree: Tree, content: dict[str, Any], usage: str) -> None:
         elif len(name) > _LONGEST_NAME:
             tree.report(f"a benchmark's name has up to {_LONGEST_NAME} characters, for a folder is called so", *here)
         elif name not in every and not added:
-            tree.report(f"unknown benchmark{meant(name, sorted(every))}", *here)
+            tree.report(f"unknown benchmark{did_you_mean(name, sorted(every))}", *here)
 
 
-def _check_variants(tree: Tree, common: Changes) -> None:
+def _check_variants(tree: YamlTree, common: Changes) -> None:
     """Whether variants are those of a benchmark; the document fits its schema."""
     for name, changes in common.items():
         for section in SECTIONS:

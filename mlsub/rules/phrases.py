@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from mlsub.findings import Blocks, Finding, Kind, Severity
-from mlsub.rules.aspects.base import Case, CompiledKey, Flaw, KeyOutcome
-from mlsub.rules.aspects.records import AnyOf, Nesting
-from mlsub.rules.engine import Outcome
+from mlsub.rules.aspects.base import CompiledKey, Excuses, Flaw, KeyOutcome
+from mlsub.rules.aspects.records import AnyOfAspect, NestingAspect
+from mlsub.rules.engine import CompiledRules, LogOutcome
 from mlsub.rules.model import KeyRule
 
-#: Whether a breach of a rule does not count yet, because a later record can make it good.
-Passing = Callable[[KeyRule, Flaw], bool]
+#: Whether to leave out what is wrong by a rule: a later record can still put it right.
+Skip = Callable[[KeyRule, Flaw], bool]
 
 
 def rule_id(key: str, aspect: str, kind: Kind = Kind.OFFICIAL) -> str:
@@ -20,25 +20,21 @@ def rule_id(key: str, aspect: str, kind: Kind = Kind.OFFICIAL) -> str:
 
 
 def findings_of(
-    outcome: Outcome,
+    outcome: LogOutcome,
     path: str,
-    checker: str,
     spoiled: frozenset[str],
     *,
     cut_off: bool = False,
-    kind: Kind = Kind.OFFICIAL,
-    passing: Passing | None = None,
+    skip: Skip | None = None,
 ) -> Iterator[Finding]:
     """The findings of one log.
 
     Args:
         outcome: what the engine saw.
         path: the log, relative to the report's root.
-        checker: where the official checker of the round keeps its rules.
         spoiled: keys of records that exist but cannot be decoded; they are not reported missing as well.
         cut_off: whether the log ends in a broken record; then nothing is reported missing that would have followed.
-        kind: whose rules these are: official, or the user's own.
-        passing: what to leave out, of the rule and what is wrong by it.
+        skip: says of a rule, and what is wrong by it, whether to leave that out.
     """
     if not outcome.keys and not outcome.missing_groups:
         return  # As with most logs.
@@ -47,16 +43,17 @@ def findings_of(
     found = [
         (out.rule, flaw)
         for out, faulty in zip(outcome.keys, excuses, strict=True)
-        for flaw in out.flaws(Case(missed, faulty, spoiled, cut_off))
+        for flaw in out.flaws(Excuses(missed, faulty, spoiled, cut_off))
     ]
     groups = [
-        (KeyRule(key=group[0], blocks=Blocks.BOTH, origin="common.yaml"), AnyOf.flaw(group))
+        (KeyRule(key=group[0], blocks=Blocks.BOTH, origin="common.yaml"), AnyOfAspect.flaw(group))
         for group in (() if cut_off else outcome.missing_groups)
         if not spoiled.intersection(group)
     ]
-    for rule, flaw in (*_without_what_follows(found, outcome.applying, kind), *groups):
-        if passing is None or not passing(rule, flaw):
-            yield _finding(rule, flaw, path, checker, kind)
+    rules = outcome.rules
+    for rule, flaw in (*_first_break_only(found, outcome.applying, rules.kind), *groups):
+        if skip is None or not skip(rule, flaw):
+            yield _finding(rule, flaw, path, rules)
 
 
 def excused(keys: Sequence[KeyOutcome], missed: frozenset[str]) -> list[frozenset[str]]:
@@ -65,7 +62,11 @@ def excused(keys: Sequence[KeyOutcome], missed: frozenset[str]) -> list[frozense
     A key that fails only by what others state is at fault in turn. Of keys that fail by each other the first is
     reported, so that no chain of excuses leaves a log without a finding.
     """
-    faulty = set(missed).union(out.rule.key for out in keys if out.count and _is_faulty(out))
+    faulty = set(missed)
+    for out in keys:
+        # No one value of such a key is allowed, whatever other keys say.
+        if out.count and (out.differing or any(not failure.needs for failure in out.failed("value"))):
+            faulty.add(out.rule.key)
     waiting = [index for index, out in enumerate(keys) if out.failures and out.rule.key not in faulty and _needs(out)]
     waiting_for: dict[str, list[int]] = {}
     for index in waiting:
@@ -84,14 +85,8 @@ def excused(keys: Sequence[KeyOutcome], missed: frozenset[str]) -> list[frozense
 
 def _asked(out: KeyOutcome) -> frozenset[str]:
     """The keys that can excuse what is wrong with a key: those whose values its rule is about."""
-    named = {name for aspect in out.compiled.aspects for name in (*aspect.named(), *aspect.looked_back_on())}
+    named = {name for aspect in out.compiled.aspects for name in (*aspect.value_keys(), *aspect.earlier_keys())}
     return frozenset(named.union(*(failure.needs for failure in out.failures.values())))
-
-
-def _is_faulty(out: KeyOutcome) -> bool:
-    """Whether a key has no one value that the rules allow, whatever other keys say."""
-    wrong = any(not failure.needs for failure in out.failed("value"))
-    return wrong or out.differing
 
 
 def _needs(out: KeyOutcome) -> set[str]:
@@ -101,10 +96,10 @@ def _needs(out: KeyOutcome) -> set[str]:
 Found = tuple[KeyRule, Flaw]
 
 
-def _without_what_follows(found: list[Found], applying: Sequence[CompiledKey], kind: Kind) -> Iterator[Found]:
-    """Flaws without the breaks of a sequence that follow from another one, or from a record it lacks."""
-    breaks = [one for one in found if one[1].aspect == Nesting.name]
-    others = [one for one in found if one[1].aspect != Nesting.name]
+def _first_break_only(found: list[Found], applying: Sequence[CompiledKey], kind: Kind) -> Iterator[Found]:
+    """The flaws with at most the first break of a sequence, and none that follows from a record it lacks."""
+    breaks = [one for one in found if one[1].aspect == NestingAspect.name]
+    others = [one for one in found if one[1].aspect != NestingAspect.name]
     yield from others
     if not breaks:
         return
@@ -118,14 +113,14 @@ def _only_warns(rule: KeyRule, flaw: Flaw) -> bool:
     return flaw.warning or flaw.aspect in rule.warn_only
 
 
-def _finding(rule: KeyRule, flaw: Flaw, path: str, checker: str, kind: Kind) -> Finding:
-    warning, house, fix = _only_warns(rule, flaw), kind is Kind.HOUSE, flaw.fix
+def _finding(rule: KeyRule, flaw: Flaw, path: str, rules: CompiledRules) -> Finding:
+    warning, house, fix = _only_warns(rule, flaw), rules.kind is Kind.HOUSE, flaw.fix
     if rule.gathers is not None:
         fix = f"Log each {rule.gathers.field} of an evaluation with the same {rule.gathers.by}; they count together."
     return Finding(
-        rule=rule_id(rule.key, flaw.aspect, kind),
+        rule=rule_id(rule.key, flaw.aspect, rules.kind),
         severity=Severity.WARNING if warning else Severity.ERROR,
-        kind=kind,
+        kind=rules.kind,
         blocks=Blocks.NONE if warning or house else rule.blocks,
         path=path,
         line=flaw.line,
@@ -133,5 +128,5 @@ def _finding(rule: KeyRule, flaw: Flaw, path: str, checker: str, kind: Kind) -> 
         expected=flaw.expected,
         actual=flaw.actual,
         fix=f"{fix} {rule.note}" if rule.note else fix,
-        source=f"{checker if house else f'{checker}/{rule.origin}'}, {rule.key}",
+        source=f"{rules.source if house else f'{rules.source}/{rule.origin}'}, {rule.key}",
     )

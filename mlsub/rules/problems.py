@@ -14,8 +14,8 @@ from typing import Any
 
 from mlsub.divisions import DIVISIONS
 from mlsub.findings import Blocks
-from mlsub.io.problems import FileProblemsError, Problem, meant
-from mlsub.io.read import Tree, read_tree
+from mlsub.io.problems import FileProblemsError, Problem, did_you_mean
+from mlsub.io.read import YamlTree, read_tree
 from mlsub.rules.aspects import compile_key
 from mlsub.rules.formula import formulas_in, parse
 from mlsub.rules.model import parse_rule
@@ -47,7 +47,7 @@ def rule_file_problems(path: Path, rounds: Iterable[str], name: str | None = Non
     return ()
 
 
-def check_changes(tree: Tree, tables: Iterable[tuple[tuple[Step, ...], Changes]], rounds: tuple[str, ...]) -> None:
+def check_changes(tree: YamlTree, tables: Iterable[tuple[tuple[Step, ...], Changes]], rounds: tuple[str, ...]) -> None:
     """Check what no schema can say of changes by round: that there is such a round, and that each demand is a rule.
 
     Args:
@@ -61,7 +61,7 @@ def check_changes(tree: Tree, tables: Iterable[tuple[tuple[Step, ...], Changes]]
     for place, table in tables:
         for name in table:
             if name not in rounds:
-                tree.report(f"unknown round{meant(name, rounds)}", *place, name)
+                tree.report(f"unknown round{did_you_mean(name, rounds)}", *place, name)
     demands = [found for place, table in tables for found in _demands(place, table)]
     if len(demands) > MAX_RULES:
         tree.report(f"more than {MAX_RULES:,} rules", *demands[MAX_RULES][0])

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from mlsub.findings import Finding
-from mlsub.io.data import reduced
+from mlsub.io.data import to_pickle
 from mlsub.log.reading import Crash
 from mlsub.log.run import Run
 from mlsub.log.trace import Intervals, Trace
@@ -46,7 +46,7 @@ class LogReport(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     intervals: Intervals | None = None
 
     def __reduce__(self) -> str | tuple[Any, ...]:
-        return reduced(self) or super().__reduce__()
+        return to_pickle(self) or super().__reduce__()
 
     def counts_in(self, round_: Round) -> bool:
         """Return whether its time counts: it is compliant, or where no package checker asked for that, it converged."""

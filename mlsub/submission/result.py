@@ -15,7 +15,7 @@ import msgspec
 from mlsub.divisions import division_meant
 from mlsub.findings import Finding, Verdict
 from mlsub.rounds import Round, get_round
-from mlsub.rounds.benchmarks import benchmark_of, group_of, published
+from mlsub.rounds.benchmarks import benchmark_of, compatible_rounds, published
 from mlsub.submission.find import organisation
 from mlsub.submission.model import LogReport
 from mlsub.submission.report import EntryResult, Report
@@ -226,7 +226,7 @@ def _names(report: Report, entry: EntryResult, facts: SystemFacts) -> dict[str, 
     """What the tables of names and the description of the system say of an entry."""
     usage, round_ = report.usage or "", report.round or ""
     held = benchmark_of(usage, round_, entry.benchmark)
-    name, compatible = held.name if held else entry.benchmark, group_of(usage, entry.benchmark, round_)
+    name, compatible = held.name if held else entry.benchmark, compatible_rounds(usage, entry.benchmark, round_)
     ends = dict.fromkeys((compatible or (round_,))[place] for place in (0, -1))
     division, came_out = division_meant(entry.division), published(usage, round_)
     system, model = _system_name(facts), _accelerator_model(facts)

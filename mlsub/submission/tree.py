@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from mlsub.findings import Finding
 from mlsub.io.errors import reason_of
-from mlsub.io.look import is_folder, is_link, is_there, names_in, status_of
+from mlsub.io.look import exists, is_folder, is_link, names_in, status_of
 from mlsub.io.show import plural
 from mlsub.rounds import Round, every_benchmark, wrong_round
 from mlsub.rules.catalogue import FIX, finding
@@ -309,7 +309,7 @@ class _TreeReader:
 
     def _is_described(self, system: str) -> bool:
         """Return whether a name exists, even as a broken link: that has a finding of its own."""
-        return is_there(self.folder / "systems" / f"{system}.json")
+        return exists(self.folder / "systems" / f"{system}.json")
 
     def _looked(self, look: Callable[[Given], Found], at: Given, *, rule: str = _UNREADABLE) -> Found | None:
         """Return what comes of looking at something; None and a finding of a rule where it cannot be looked at."""

@@ -24,7 +24,7 @@ from mlsub.io import VERSION
 from mlsub.io.data import blake2b
 from mlsub.io.errors import MlsubError
 from mlsub.io.look import open_regular
-from mlsub.io.write import is_part, replace_whole
+from mlsub.io.write import is_temporary_name, replace_whole
 
 T = TypeVar("T")
 
@@ -123,7 +123,7 @@ class Cache:
                 with os.scandir(self.folder / kind) as entries:
                     for entry in entries:
                         found = entry.stat(follow_symlinks=False)
-                        if stat.S_ISREG(found.st_mode) and (_is_name(entry.name) or is_part(entry.name)):
+                        if stat.S_ISREG(found.st_mode) and (_is_name(entry.name) or is_temporary_name(entry.name)):
                             yield RecordFile(kind, Path(entry.path), found.st_size, found.st_mtime)
             except OSError:
                 continue
@@ -133,7 +133,7 @@ class Cache:
         records = sorted(self.records(), key=lambda one: one.used)
         left = sum(one.bytes for one in records)
         for one in records:
-            abandoned = is_part(one.path.name) and abs(time.time() - one.used) > _HOUR_S
+            abandoned = is_temporary_name(one.path.name) and abs(time.time() - one.used) > _HOUR_S
             if left > self.limit or abandoned:
                 with suppress(OSError):
                     one.path.unlink(missing_ok=True)

@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 
 from mlsub.findings import Finding, Verdict
-from mlsub.io.show import from_here
+from mlsub.io.show import display_path
 from mlsub.judge.entry import COPIED
 from mlsub.judge.package import single_log
 from mlsub.review.cross import audit_same_fingerprints
@@ -134,7 +134,7 @@ def _round_report(places: Sequence[Place], judged: Sequence[Checked], request: R
         judged_by="package-checker" if round_.package_checker else "log-checker",
         round_from=places[0].round_from,
         rcp_file=request.convergence.reference if any(e.rcp.reference_points == "own" for e in entries) else None,
-        rules_file=from_here(request.overlay) if request.overlay else None,
+        rules_file=display_path(request.overlay) if request.overlay else None,
     )
     code = {name: files for one in judged for name, files in one.code.items()}
     return Checked((report,), logs=tuple(logs.values()), overlay=request.overlay, code=code)

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from mlsub.divisions import DIVISIONS
-from mlsub.io.data import reduced
+from mlsub.io.data import to_pickle
 from mlsub.judge.log import judge_log
 from mlsub.log.run import RunFold
 from mlsub.rounds import Round
@@ -50,7 +50,7 @@ class Record(msgspec.Struct, frozen=True, array_like=True):
     logs: dict[bytes, KnownLog] = {}
 
     def __reduce__(self) -> str | tuple[Any, ...]:
-        return reduced(self) or super().__reduce__()
+        return to_pickle(self) or super().__reduce__()
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):

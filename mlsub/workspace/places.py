@@ -20,7 +20,7 @@ from mlsub.convergence.entry import USUAL, Options
 from mlsub.findings import Finding
 from mlsub.io import look
 from mlsub.io.errors import reason_of
-from mlsub.io.show import from_here, plural
+from mlsub.io.show import display_path, plural
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round, usages
 from mlsub.rules.catalogue import finding
 from mlsub.submission.find import Place, Target, folders, infer_round, is_organisation, locate, named_round, rounds_in
@@ -155,7 +155,7 @@ def _with_round(place: Place, request: Request) -> Place:
     if place.problem is not None:
         return place
     try:
-        if not look.is_there(place.path):
+        if not look.exists(place.path):
             return replace(place, problem=_no_such_path(place.path))
         if place.target is Target.NOTHING:
             return replace(place, problem=_nothing_in(place))
@@ -201,7 +201,7 @@ def _nothing_in(place: Place) -> Finding:
 
 
 def _manifest(file: Path) -> Finding:
-    shown = shlex.quote(from_here(file))
+    shown = shlex.quote(display_path(file))
     fix = f"mlsub pack {shown} shows the package that it describes, mlsub status {shown} what is left to do."
     return finding("check.no-logs", file.name, f"{file.name} is a manifest, not a log", actual="a manifest", fix=fix)
 

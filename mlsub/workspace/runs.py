@@ -11,7 +11,7 @@ from mlsub.findings import Finding
 from mlsub.io import look
 from mlsub.io.errors import MlsubError
 from mlsub.rounds import Round
-from mlsub.rounds.benchmarks import in_place_of
+from mlsub.rounds.benchmarks import suggest_benchmark
 from mlsub.submission.find import find
 from mlsub.submission.listing import ItemKind, list_tree
 from mlsub.submission.model import LogReport
@@ -98,5 +98,5 @@ def one_benchmark(logs: Sequence[LogReport], round_: Round) -> str:
     if len(named) > 1:
         raise MlsubError(f"The runs are of {len(named)} benchmarks ({', '.join(named[:5])}). Name those of one.")
     if named[0] not in round_.benchmarks:
-        raise MlsubError(f"{named[0]} is not a benchmark of {round_.title}. {in_place_of(named[0], round_)}")
+        raise MlsubError(f"{named[0]} is not a benchmark of {round_.title}. {suggest_benchmark(named[0], round_)}")
     return named[0]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from mlsub.findings import Finding
-from mlsub.io.data import reduced
+from mlsub.io.data import to_pickle
 from mlsub.judge.package import judge_package, list_package, logs_of
 from mlsub.review.cross import Fingerprint, fingerprint_logs
 from mlsub.rules.catalogue import isolated
@@ -84,7 +84,7 @@ class Checked(msgspec.Struct, frozen=True):
         )
 
     def __reduce__(self) -> str | tuple[Any, ...]:
-        return reduced(self) or super().__reduce__()
+        return to_pickle(self) or super().__reduce__()
 
 
 class _Reading:

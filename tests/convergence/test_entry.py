@@ -11,7 +11,7 @@ from mlsub.convergence.algorithm import other_unit, unit_words
 from mlsub.convergence.curves import plan_of
 from mlsub.convergence.entry import Convergence, Options
 from mlsub.rounds import get_round
-from mlsub.rules.load import benchmark as needs
+from mlsub.rules.load import entry_requirements as needs
 from mlsub.submission.params import Flags
 from tools.support.corpus import CORPUS
 from tools.support.entry_logs import judged, log_of, write_logs

@@ -22,7 +22,7 @@ from mlsub.convergence.reference import (
     runs_of,
 )
 from mlsub.rounds import Round, get_round, known_rounds
-from mlsub.rules.load import benchmark as needs
+from mlsub.rules.load import entry_requirements as needs
 from tests.convergence import upstream
 from tools.support.entry_logs import judged, log_of, write_logs
 

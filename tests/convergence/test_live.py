@@ -10,7 +10,7 @@ import pytest
 from mlsub.convergence.algorithm import algorithm_of, unit_of
 from mlsub.convergence.reference import Point, read_points, reference_file
 from mlsub.rounds import get_round
-from mlsub.rules.load import benchmark as needs
+from mlsub.rules.load import entry_requirements as needs
 from tests.convergence import odd_logs
 from tools.oracle.entries import EntryCase, Place, places, tried
 from tools.support.effort import effort

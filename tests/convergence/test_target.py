@@ -13,7 +13,7 @@ from mlsub.convergence.verdict import paired_convergence_point, paired_rule
 from mlsub.log.event import Event
 from mlsub.log.run import Evaluation
 from mlsub.rounds import Round, get_round, known_rounds, usages
-from mlsub.rules.constraints import Stated
+from mlsub.rules.constraints import StatedValues
 
 ROUNDS = [get_round(usage, name) for usage in usages() for name in known_rounds(usage)]
 
@@ -21,7 +21,7 @@ ROUNDS = [get_round(usage, name) for usage in usages() for name in known_rounds(
 @pytest.mark.parametrize("round_", ROUNDS, ids=[round_.title for round_ in ROUNDS])
 def test_every_benchmark_has_a_target_with_bounds(round_: Round) -> None:
     for name in round_.benchmarks:
-        stated = Stated()
+        stated = StatedValues()
         stated.state("global_batch_size", 9000)
         target = target_of(round_, "closed", name, stated)
         if round_.name == "0.6":
@@ -33,15 +33,15 @@ def test_every_benchmark_has_a_target_with_bounds(round_: Round) -> None:
 
 def test_what_is_not_known_has_no_target() -> None:
     round_ = get_round("training", "1.0")
-    assert target_of(round_, None, None, Stated()) is None
-    assert target_of(round_, "closed", "no-such-benchmark", Stated()) is None
-    assert target_of(round_, "no-such-division", "resnet", Stated()) is None
+    assert target_of(round_, None, None, StatedValues()) is None
+    assert target_of(round_, "closed", "no-such-benchmark", StatedValues()) is None
+    assert target_of(round_, "no-such-division", "resnet", StatedValues()) is None
 
 
 def test_a_target_that_depends_on_the_batch_size() -> None:
     round_ = get_round("training", "0.7")
     for size, goal in ((8192, 0.706), (512, 0.712), (None, None)):
-        stated = Stated()
+        stated = StatedValues()
         if size is not None:
             stated.state("global_batch_size", size)
         target = target_of(round_, "closed", "bert", stated)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from msgspec import Meta
 
 from mlsub.io.data import load_yaml
-from mlsub.io.documents import Form, Pair, read_document, read_pairs
+from mlsub.io.documents import DocumentType, Pair, read_document, read_pairs
 from mlsub.io.problems import FileProblemsError, find_flaws
 
 Name = Annotated[
@@ -44,7 +44,7 @@ class Whole(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     named: dict[Name, Part | str] = {}
 
 
-FORM = Form(type=Whole, kind="wholes", title="A whole")
+FORM = DocumentType(type=Whole, kind="wholes", title="A whole")
 
 SAID = load_yaml(Path(__file__).with_name("flaws.yaml"))["parts"]
 

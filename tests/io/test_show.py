@@ -6,7 +6,7 @@ import pytest
 
 from mlsub.io.show import likely_name, same_name
 from mlsub.rounds import get_round
-from mlsub.rounds.benchmarks import titled
+from mlsub.rounds.benchmarks import names_by_title
 from mlsub.rules.aspects.values import _FORMATS
 
 FORMATS = "fp64 fp32 tf32 fp16 fp8 mxfp6 nvfp4 mxfp4 bfloat16 int8 uint8 int4 uint4".split()  # noqa: SIM905
@@ -43,8 +43,8 @@ def test_there_is_no_advice_rather_than_a_wrong_one(text: str) -> None:
 )
 def test_benchmarks_are_known_by_their_titles(text: str, name: str | None, same: bool) -> None:
     known = get_round("training", "6.0").benchmarks
-    assert likely_name(text, known, titled()) == name
-    assert same_name(text, known, titled()) == (name if same else None)
+    assert likely_name(text, known, names_by_title()) == name
+    assert same_name(text, known, names_by_title()) == (name if same else None)
 
 
 def test_a_name_that_stands_for_one_that_is_not_there_is_none() -> None:

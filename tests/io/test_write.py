@@ -315,7 +315,7 @@ LOOKS: dict[str, Callable[[Path], object]] = {
     "status_of": look.status_of,
     "is_folder": look.is_folder,
     "is_link": look.is_link,
-    "is_there": look.is_there,
+    "exists": look.exists,
     "names_in": look.names_in,
 }
 looks = pytest.mark.parametrize("name", LOOKS)
@@ -347,7 +347,7 @@ def test_links_are_followed_unless_they_are_asked_for(tmp_path: Path) -> None:
     assert names == ["broken", "circle", "folder", "link"]
     assert [look.is_folder(tmp_path / name) for name in names] == [False, False, True, True]
     assert [look.is_link(tmp_path / name) for name in names] == [True, True, False, True]
-    assert all(look.is_there(tmp_path / name) for name in names)
+    assert all(look.exists(tmp_path / name) for name in names)
     assert [look.status_of(tmp_path / name) is None for name in names] == [True, True, False, False]
 
 

@@ -17,7 +17,7 @@ from mlsub.io.problems import FileProblemsError
 from mlsub.io.read import read_tree
 from mlsub.packing.read import read_manifest
 from mlsub.rounds import get_round, known_rounds, overlay_content, usages
-from mlsub.rules.engine import plan_for
+from mlsub.rules.engine import compiled_rules
 from mlsub.rules.overlay import check_overlay
 from tools.support.make_tree import make_tree
 from tools.support.runner import REPOSITORY, run
@@ -219,7 +219,7 @@ def use_overlay(file: Path) -> None:
         benchmarks = set(content.get("benchmarks") or {}) & set(get_round(usage, name, overlay).benchmarks)
         for benchmark in (None, *benchmarks):
             for division in ("closed", "open"):
-                plan_for(usage, name, division, benchmark, overlay, house=name not in added)
+                compiled_rules(usage, name, division, benchmark, overlay, house=name not in added)
 
 
 def use_manifest(file: Path) -> None:

@@ -12,7 +12,7 @@ import mlsub
 from mlsub.findings import Kind, Verdict
 from mlsub.io.data import load_yaml
 from mlsub.judge.scoring import energy_of
-from mlsub.rules.load import benchmark
+from mlsub.rules.load import entry_requirements
 from mlsub.score.energy.score import Power
 from mlsub.submission.model import Entry
 from mlsub.submission.report import Report
@@ -116,8 +116,8 @@ def test_a_rule_of_the_users_own_that_raises_changes_no_official_verdict(
 def test_rules_of_the_users_own_that_cannot_be_compiled_change_no_official_verdict(
     house: tuple[Tree, Context], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = mlsub.judge.rules.plan_for
-    monkeypatch.setattr("mlsub.judge.rules.plan_for", lambda *of, house=False: _raises() if house else real(*of))
+    real = mlsub.judge.rules.compiled_rules
+    monkeypatch.setattr("mlsub.judge.rules.compiled_rules", lambda *of, house=False: _raises() if house else real(*of))
     [report] = check_paths([house[0].folder], house[1])
     assert report.official is Verdict.ACCEPTED
     assert len(_crashes(report)) == 5
@@ -127,7 +127,7 @@ def test_an_energy_of_weak_scaling_that_raises_is_told_at_its_entry(monkeypatch:
     monkeypatch.setattr("mlsub.score.energy.score.weak_energy", _raises)
     names = {"path": "results/rack1/weak/oc20", "organisation": "", "system": "rack1", "benchmark": "oc20"}
     weak = Entry(**names, folder=Path(), results=(), scaling_type="weak")
-    _, [found] = energy_of(weak, benchmark("hpc", "3.0", "oc20"), Power((), frozenset(), ()), make_score(None))
+    _, [found] = energy_of(weak, entry_requirements("hpc", "3.0", "oc20"), Power((), frozenset(), ()), make_score(None))
     assert (found.rule, found.path) == ("review.crashed", weak.path)
 
 

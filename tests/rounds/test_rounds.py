@@ -10,7 +10,7 @@ import pytest
 from mlsub.io.data import load_yaml
 from mlsub.io.errors import MlsubError
 from mlsub.rounds import get_round, known_rounds, normalise_round, usages
-from mlsub.rounds.benchmarks import Held, benchmark_of
+from mlsub.rounds.benchmarks import ResultsFolder, benchmark_of
 
 
 @pytest.mark.parametrize("text", ["1.0", "1.0.0", "v1.0", "v1.0.0", " 1.0 "])
@@ -67,4 +67,4 @@ def test_every_folder_of_every_round_holds_a_benchmark() -> None:
 @pytest.mark.parametrize("case", load_yaml(Path(__file__).with_name("beside.yaml")))
 def test_what_may_stand_side_by_side(case: list[Any]) -> None:
     one, other, answer, *why = case
-    assert Held(*one).is_beside(Held(*other)) == (answer, why[0] if why else None)
+    assert ResultsFolder(*one).compatibility_with(ResultsFolder(*other)) == (answer, why[0] if why else None)

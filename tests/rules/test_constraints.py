@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from mlsub.findings import Blocks
 from mlsub.io.data import load_yaml
 from mlsub.io.show import show
-from mlsub.rules.constraints import OPERATORS, Constraint, Stated, is_whole
+from mlsub.rules.constraints import OPERATORS, Constraint, StatedValues, is_whole
 from mlsub.rules.model import expand, parse_rule
 
 TABLES = load_yaml(Path(__file__).with_name("constraints.yaml"))
@@ -26,8 +26,8 @@ def test_constraints_hold_for_the_right_values(operator: str, operand: Any, good
     assert [value for value in bad if test(value, stated)] == []
 
 
-def _stated(**values: Any) -> Stated:
-    stated = Stated()
+def _stated(**values: Any) -> StatedValues:
+    stated = StatedValues()
     for key, value in {**STATED, **values}.items():
         stated.state(key, value)
     return stated
@@ -44,14 +44,14 @@ def test_constraints_raise_where_python_cannot_compare(operator: str, operand: A
 def test_every_operator_has_a_case_and_words() -> None:
     assert {case[0] for case in TABLES["cases"]} == set(OPERATORS)
     for operator, operand, _, bad in TABLES["cases"]:
-        for values in (None, _stated(), Stated()):
+        for values in (None, _stated(), StatedValues()):
             words = Constraint(operator, operand).words(values)
             assert words and "lambda" not in words and "=" not in words, bad
 
 
 @pytest.mark.parametrize(("constraint", "stated", "words"), TABLES["words"])
 def test_words_say_what_a_formula_comes_to(constraint: tuple[str, Any], stated: dict[str, Any], words: str) -> None:
-    values = Stated()
+    values = StatedValues()
     for key, value in stated.items():
         values.state(key, value)
     assert Constraint(*constraint).words(values) == words

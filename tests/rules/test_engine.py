@@ -16,7 +16,7 @@ from mlsub.judge.rules import LogRules
 from mlsub.log.event import Event
 from mlsub.rounds import get_round
 from mlsub.rules import load
-from mlsub.rules.engine import plan_for
+from mlsub.rules.engine import compiled_rules
 from tools.oracle.generate import Combination
 from tools.oracle.log import Log, generated
 
@@ -149,8 +149,8 @@ def test_a_key_that_must_appear_once_where_another_has_a_value(times: int, words
 
 def test_plans_of_a_round_share_the_rules_of_all_benchmarks() -> None:
     # Rules that the tests before this one pushed out of a cache would be others.
-    plan_for.cache_clear()
+    compiled_rules.cache_clear()
     load._rules_for.cache_clear()
-    resnet, bert = (plan_for("training", ROUND, "closed", name) for name in ("resnet", "bert"))
+    resnet, bert = (compiled_rules("training", ROUND, "closed", name) for name in ("resnet", "bert"))
     shared = [one for one, other in zip(resnet.keys, bert.keys, strict=False) if one is other]
     assert len(shared) > 10

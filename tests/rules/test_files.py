@@ -9,7 +9,7 @@ from mlsub.rounds import get_round, known_rounds, usages
 from mlsub.rules.aspects import ASPECTS
 from mlsub.rules.catalogue import catalogue
 from mlsub.rules.explain import rule_ids
-from mlsub.rules.load import FOLDER, benchmark, rules_for
+from mlsub.rules.load import FOLDER, entry_requirements, rules_for
 
 NOT_RULES = {"catalogue.yaml", "keys.yaml"}
 RULE_FILES = sorted(path for path in FOLDER.glob("*.yaml") if path.name not in NOT_RULES)
@@ -59,7 +59,7 @@ def test_runs_and_forgiven_runs_are_those_of_the_official_tool() -> None:
     # mlperf_logging/benchmark_meta.py and package_checker.py
     runs = {"resnet": 5, "ssd": 5, "maskrcnn": 5, "dlrm": 5, "bert": 10, "rnnt": 10, "minigo": 10, "unet3d": 40}
     for round_name in ("1.0", "1.1", "2.0", "2.1"):
-        found = {name: benchmark("training", round_name, name) for name in runs}
+        found = {name: entry_requirements("training", round_name, name) for name in runs}
         assert {name: item.runs for name, item in found.items()} == runs
         assert {name: item.forgiven for name, item in found.items()} == {**dict.fromkeys(runs, 1), "unet3d": 4}
 
@@ -75,7 +75,7 @@ def test_counts_agree_with_the_installed_official_tool() -> None:
             # No rules were ever written for ncf, so no log of it could be checked.
             assert set(round_.benchmarks) == allowed - {"ncf"}
             for name in round_.benchmarks:
-                assert benchmark(usage, round_name, name).runs == counts[name]
+                assert entry_requirements(usage, round_name, name).runs == counts[name]
 
 
 def test_an_unknown_division_or_benchmark_leaves_the_rules_of_every_log() -> None:
@@ -87,7 +87,7 @@ def test_an_unknown_division_or_benchmark_leaves_the_rules_of_every_log() -> Non
 
 def test_a_benchmark_of_another_usage_is_unknown() -> None:
     with pytest.raises(KeyError):
-        benchmark("training", "1.0", "digits")
+        entry_requirements("training", "1.0", "digits")
 
 
 def test_minigo_lifts_the_common_demands_in_closed_only() -> None:

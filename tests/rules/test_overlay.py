@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 
 from mlsub.divisions import CLOSED
-from mlsub.findings import Kind
 from mlsub.io.problems import FileProblemsError
 from mlsub.log.event import Event
 from mlsub.rounds import get_round
-from mlsub.rules.engine import Judge, Outcome, plan_for
-from mlsub.rules.load import benchmark, rules_for
+from mlsub.rules.engine import Judge, LogOutcome, compiled_rules
+from mlsub.rules.load import entry_requirements, rules_for
 from mlsub.rules.overlay import check_overlay
 from mlsub.rules.phrases import excused, findings_of
 from tests.counted import growth
@@ -58,9 +57,9 @@ def test_a_round_to_come_inherits_and_changes() -> None:
     last = get_round("training", "6.1")
     assert (round_.benchmarks, round_.seeds) == (("bert", "newthing"), "optional")
     assert round_.empty_folder_ignored == last.empty_folder_ignored
-    assert benchmark("training", "99.0", "newthing", overlay).runs == 3
-    assert benchmark("training", "99.1", "newthing", overlay).runs == 4
-    assert benchmark("training", "99.0", "bert", overlay).runs == 10
+    assert entry_requirements("training", "99.0", "newthing", overlay).runs == 3
+    assert entry_requirements("training", "99.1", "newthing", overlay).runs == 4
+    assert entry_requirements("training", "99.0", "bert", overlay).runs == 10
     keys = {rule.key: rule for rule in rules_for("training", "99.1", "closed", "newthing", overlay).rules}
     assert {"power_cap_watts", "micro_batch_size", "run_start"} <= set(keys)
     assert keys["eval_accuracy"].reaches[0].words() == "at least 0.5"
@@ -178,7 +177,7 @@ MANY = {
 }
 
 
-def _judged(folder: Path, what: str, count: int) -> Outcome:
+def _judged(folder: Path, what: str, count: int) -> LogOutcome:
     """What the rules of a file with so many keys say of a log that breaks them all."""
     demand, logged = MANY[what]
     (file := folder / f"{count}.yaml").write_text(
@@ -188,7 +187,7 @@ def _judged(folder: Path, what: str, count: int) -> Outcome:
         else "title: x\nbenchmarks:\n  resnet:\n    '1.0':\n      both:\n        variants:\n          opt_name:\n"
         + "".join(f"            o{at}: {{a: {{above: {at}}}}}\n" for at in range(count))
     )
-    judge = Judge(plan_for("training", "1.0", CLOSED.name, "resnet", check_overlay(file), house=True))
+    judge = Judge(compiled_rules("training", "1.0", CLOSED.name, "resnet", check_overlay(file), house=True))
     for at in range(count if logged else 0):
         for key, value in ((f"k{at}", -(at & -2)),) if demand else (("opt_name", f"o{at}"), ("a", -1)):
             if (handle := judge.handler(key)) is not None:
@@ -202,7 +201,7 @@ def test_the_work_and_the_memory_for_rules_of_ones_own_grow_with_their_number(wh
     assert len(outcomes[400].keys) == 400
 
     def judge(count: int) -> None:
-        assert list(findings_of(outcomes[count], "log", "x", frozenset(), cut_off=False, kind=Kind.HOUSE))
+        assert list(findings_of(outcomes[count], "log", frozenset(), cut_off=False))
 
     assert growth(judge, *outcomes) < 4.4
     excuses = excused(outcomes[400].keys, outcomes[400].required.difference(outcomes[400].seen))

@@ -10,7 +10,7 @@ from mlsub.io.data import load_yaml
 from mlsub.io.problems import MAX_BYTES, FileProblemsError
 from mlsub.rounds import known_rounds, usages
 from mlsub.rules import load
-from mlsub.rules.engine import plan_for
+from mlsub.rules.engine import compiled_rules
 from mlsub.rules.problems import rule_file_problems
 
 ROUNDS = known_rounds("training")
@@ -104,13 +104,13 @@ def test_a_broken_shipped_file_is_reported_by_line_alone(
     content = broken.read_text().replace(text, wrong)
     broken.write_text(content)
     line = next(n for n, row in enumerate(content.splitlines(), 1) if wrong in row)
-    caches = (load._file, load._rules_for, plan_for)
+    caches = (load._file, load._rules_for, compiled_rules)
     monkeypatch.setattr(load, "FOLDER", tmp_path)
     for cache in caches:
         cache.cache_clear()
     try:
         with pytest.raises(FileProblemsError) as error:
-            plan_for(usage, "1.0", "closed", file)
+            compiled_rules(usage, "1.0", "closed", file)
         assert error.value.lines[0] == f"{file}.yaml:{line}: {place}"
         assert all(reported.startswith(f"{file}.yaml:") for reported in error.value.lines)
     finally:

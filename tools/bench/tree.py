@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from mlsub.rules.load import benchmark
+from mlsub.rules.load import entry_requirements
 from tools.oracle.generate import Combination, combinations, compliant_log, line_of
 from tools.support.make_tree import Tree
 
@@ -110,7 +110,7 @@ def packages(chance: random.Random) -> Iterator[Package]:
             chance.shuffle(offers)
             while offers and sum(entry.runs for entry in entries) < PACKAGE_LOGS:
                 system, combination = offers.pop()
-                runs = benchmark("training", name, combination.benchmark).runs
+                runs = entry_requirements("training", name, combination.benchmark).runs
                 entries.append(Entry(system, combination, chance.choices(lengths, weights)[0], runs))
             yield Package(name, f"Organisation{number}", tuple(entries))
 

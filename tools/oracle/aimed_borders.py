@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mlsub.rules.constraints import Constraint, Stated
+from mlsub.rules.constraints import Constraint, StatedValues
 from mlsub.rules.model import KeyRule
 from tools.oracle.asked import (
     FEW_TYPES,
@@ -286,10 +286,10 @@ def turns_of(question: Question, path: Path_, constants: Iterable[Any]) -> list[
 def _our_turns(rule: KeyRule, stated: dict[str, Any]) -> Iterator[float]:
     targets = [c for reach in rule.reaches if reach.field is None for c in reach.constraints]
     for constraint in (*rule.value, *targets):
-        yield from turns(_holding(constraint, Stated(stated)), _numbers(constraint))
+        yield from turns(_holding(constraint, StatedValues(stated)), _numbers(constraint))
 
 
-def _holding(constraint: Constraint, values: Stated) -> Callable[[Any], bool]:
+def _holding(constraint: Constraint, values: StatedValues) -> Callable[[Any], bool]:
     test = constraint.test()
 
     def holds(value: Any) -> bool:

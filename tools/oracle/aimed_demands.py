@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from mlsub.rules.constraints import Constraint, Stated
-from mlsub.rules.model import Entry, KeyRule
+from mlsub.rules.constraints import Constraint, StatedValues
+from mlsub.rules.model import KeyRule, MetadataEntry
 from mlsub.rules.phrases import rule_id
 from tools.oracle.generate import Combination, ruleset
 from tools.oracle.log import Edit, Line, Log, generated, show
@@ -71,7 +71,7 @@ def _all_hold(constraints: tuple[Constraint, ...], value: Any) -> bool:
 
 def _holds(constraint: Constraint, value: Any) -> bool:
     try:
-        return constraint.test()(value, Stated())
+        return constraint.test()(value, StatedValues())
     except Exception:
         return False
 
@@ -106,7 +106,7 @@ def _metadata(log: Log, rule: KeyRule) -> Broken:
         yield "metadata", f"{rule.key} with metadata {other!r}", log.altered(last, metadata=other)
 
 
-def _entry(log: Log, place: int, entry: Entry) -> Broken:
+def _entry(log: Log, place: int, entry: MetadataEntry) -> Broken:
     metadata, name = log.metadata(place), entry.names[0]
     for value in _bad_values(entry.constraints) if name in metadata else ():
         changed = log.altered(place, metadata={**metadata, name: value})

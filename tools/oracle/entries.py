@@ -22,7 +22,7 @@ from mlsub.convergence.entry import Options
 from mlsub.convergence.reference import Point, points_name, read_points, reference_file
 from mlsub.log.reading import LARGEST_COUNT
 from mlsub.rounds import get_round
-from mlsub.rules.load import benchmark as needs
+from mlsub.rules.load import entry_requirements as needs
 from mlsub.submission.params import Flags
 from mlsub.submission.report import RcpResult
 from tools.oracle.generate import ROUNDS, usage_and_round

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from mlsub.rounds import get_round, known_rounds
 from mlsub.rules.formula import parse
 from mlsub.rules.load import rules_for
-from mlsub.rules.model import Entry, KeyRule, RuleSet
+from mlsub.rules.model import KeyRule, MetadataEntry, RuleSet
 from tools.oracle.values import good_value, missing_by_far, reaching, resolved, resolved_rule
 
 USAGES = ("training", "hpc")
@@ -215,7 +215,7 @@ class _Maker:
             metadata = {"epoch_count": 1, "first_epoch_num": number}
         return metadata
 
-    def _progress(self, entry: Entry, rule: KeyRule | None, number: int) -> Any:
+    def _progress(self, entry: MetadataEntry, rule: KeyRule | None, number: int) -> Any:
         """The number of an evaluation: a plain count, or what formulas of the batch size make of it."""
         start, step = number, 0
         for first in rule.first_metadata if rule is not None else ():

@@ -22,7 +22,7 @@ from unittest.mock import patch
 import numpy as np
 
 from mlsub.rounds import get_round
-from mlsub.rules.load import benchmark as needs
+from mlsub.rules.load import entry_requirements as needs
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")

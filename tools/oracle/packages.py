@@ -18,7 +18,7 @@ import yaml
 from mlsub.convergence.algorithm import unit_of
 from mlsub.findings import Verdict
 from mlsub.rounds import Round, get_round
-from mlsub.rules.load import benchmark as needs
+from mlsub.rules.load import entry_requirements as needs
 from mlsub.submission.report import Report
 from mlsub.workspace import check_paths
 from mlsub.workspace.places import Context, Request

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import mlsub
-from mlsub.rules.load import benchmark as needs
+from mlsub.rules.load import entry_requirements as needs
 from mlsub.submission.report import EntryResult
 from tools.oracle.generate import Combination, combinations, usage_and_round
 from tools.oracle.log import Line, Log, generated

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from mlsub.rules.constraints import Constraint
 from mlsub.rules.formula import Values, is_formula, parse
-from mlsub.rules.model import Entry, KeyRule, Reach
+from mlsub.rules.model import KeyRule, MetadataEntry, Reach
 
 #: What a log may hold instead of a sensible value; JSON texts that json.dumps cannot write are RAW_VALUES.
 NASTY: tuple[Any, ...] = (
@@ -167,7 +167,7 @@ def resolved_operand(operand: Any, values: Values) -> Any:
 def resolved_rule(rule: KeyRule, values: Values) -> KeyRule:
     """The rule with every formula computed from what a log states."""
 
-    def entries(found: tuple[Entry, ...]) -> tuple[Entry, ...]:
+    def entries(found: tuple[MetadataEntry, ...]) -> tuple[MetadataEntry, ...]:
         return tuple(replace(e, constraints=tuple(resolved(c, values) for c in e.constraints)) for e in found)
 
     return replace(

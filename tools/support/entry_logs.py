@@ -11,7 +11,7 @@ import msgspec
 
 from mlsub.convergence.entry import USUAL, Convergence, Options, convergence_of
 from mlsub.rounds import get_round
-from mlsub.rules.load import benchmark as needs
+from mlsub.rules.load import entry_requirements as needs
 from mlsub.submission.model import LogReport
 from mlsub.submission.params import NO_FLAGS, Flags
 from tools.support.judging import entry_of, report_on

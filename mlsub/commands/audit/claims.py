@@ -17,7 +17,7 @@ from msgspec import Meta
 from mlsub.commands.audit import expression as expressions
 from mlsub.commands.audit.expression import Node, nodes, parse
 from mlsub.commands.audit.wording import Expr, Part, Stated, Words, number, plus_minus
-from mlsub.io.documents import Form
+from mlsub.io.documents import DocumentType
 
 #: A day, YYYY-MM-DD.
 Date = Annotated[str, Meta(extra_json_schema={"format": "date"})]
@@ -316,7 +316,7 @@ class ClaimsFile(Part, frozen=True, kw_only=True):
         return tuple(self.inputs[name] for name in self.names_in(expression) if name in self.inputs)
 
 
-FORM = Form(
+FORM = DocumentType(
     type=ClaimsFile,
     kind="claims files",
     title="claims.yaml: what was said of published results, for mlsub audit",

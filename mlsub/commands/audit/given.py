@@ -16,7 +16,7 @@ from mlsub.commands.audit.places import Given, RoundFolder, given_in
 from mlsub.commands.audit.verdict import ClaimVerdict
 from mlsub.commands.audit.vocabulary import accelerators_in
 from mlsub.divisions import DIVISIONS
-from mlsub.io.problems import meant
+from mlsub.io.problems import did_you_mean
 from mlsub.io.show import plural, spaced
 from mlsub.rounds import known_rounds, normalise_round
 from mlsub.rounds.benchmarks import Compatible, benchmarks_in, compatible
@@ -60,9 +60,9 @@ def choice_problem(name: str, value: str) -> str | None:
     """Return what is wrong with a value that results are chosen by; None for one that may be."""
     if name in ("round", "rounds") and not rounds_meant(value):
         known = [f"v{name}" for name in known_rounds("training")]
-        return f"there is no round {value!r}{meant(value.rpartition(' ')[2], known)}"
+        return f"there is no round {value!r}{did_you_mean(value.rpartition(' ')[2], known)}"
     if name == "division" and value not in DIVISIONS:
-        return f"there is no division {value!r}{meant(value, DIVISIONS)}"
+        return f"there is no division {value!r}{did_you_mean(value, DIVISIONS)}"
     if name == "accelerator" and not accelerators_meant(value):
         return f"there is no accelerator {value!r}"
     if name == "benchmark" and not benchmarks_in("training", value):
@@ -102,7 +102,7 @@ def submitted(at: Any, span: str, submitter: str | None = None, **where: str) ->
         among = here if normalise_round(span) else rounds
         known = list(dict.fromkeys(name for one in among for name in one.organisations))
         if organisation(submitter) not in map(organisation, known):
-            raise NoValueError(f"no submitter {submitter!r} in {span}{meant(submitter, known)}", ABSENT)
+            raise NoValueError(f"no submitter {submitter!r} in {span}{did_you_mean(submitter, known)}", ABSENT)
     return _chosen(given_in(here, "training", {one.round for one in here}), where)
 
 

@@ -21,7 +21,7 @@ from mlsub.commands.audit.functions import FUNCTIONS, OPERATIONS, Function, func
 from mlsub.commands.audit.given import choice_problem
 from mlsub.commands.audit.wording import MINUTES, Stated
 from mlsub.io.data import shipped
-from mlsub.io.problems import meant
+from mlsub.io.problems import did_you_mean
 from mlsub.rules.arithmetic import ExpressionError
 
 #: Quantities and their exponents, sorted: minutes a chip is ``(("chips", -1), ("time", 1))``. Nothing is a plain ratio.
@@ -226,7 +226,7 @@ def _typed(node: Node, names: Mapping[str, Typed]) -> Typed:
         case Name(name, column):
             if name in names:
                 return names[name]
-            hint = meant(name, names) if names else "; the file names none"
+            hint = did_you_mean(name, names) if names else "; the file names none"
             raise ExpressionError(f"there is no result, input or value {name!r}{hint}", column)
     return _call(node, names)
 
@@ -234,13 +234,13 @@ def _typed(node: Node, names: Mapping[str, Typed]) -> Typed:
 def _call(call: Call, names: Mapping[str, Typed]) -> Typed:
     """Return what a call gives; its arguments have to be of the kinds that are due."""
     if call.function not in OPERATIONS and call.function not in FUNCTIONS:
-        raise ExpressionError(f"no function {call.function!r}{meant(call.function, FUNCTIONS)}", call.column)
+        raise ExpressionError(f"no function {call.function!r}{did_you_mean(call.function, FUNCTIONS)}", call.column)
     function = function_of(call)
     pairs = zip(_expected(call, function), call.arguments, strict=True)
     found = [_argument(call, kind, argument, names) for kind, argument in pairs]
     for name, value in call.named:
         if name not in function.named:
-            hint = meant(name, function.named) if function.named else "; it takes none by name"
+            hint = did_you_mean(name, function.named) if function.named else "; it takes none by name"
             raise ExpressionError(f"{call.function} takes no {name!r}{hint}", call.column)
         if (problem := choice_problem(name, value)) is not None:
             raise ExpressionError(problem, call.column)
@@ -266,7 +266,7 @@ def _argument(call: Call, kind: str, argument: Node, names: Mapping[str, Typed])
     if kind == "basis":
         if not isinstance(argument, Name) or argument.name not in BASES:
             name = argument.name if isinstance(argument, Name) else ""
-            raise ExpressionError(f"{call.function} takes a basis second{meant(name, BASES)}", call.column)
+            raise ExpressionError(f"{call.function} takes a basis second{did_you_mean(name, BASES)}", call.column)
         return Typed("text")
     if kind in ("round", "submitter", "benchmark", "fact"):
         if not isinstance(argument, Constant) or not isinstance(argument.value, str):

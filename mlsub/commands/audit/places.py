@@ -14,10 +14,10 @@ import msgspec
 from mlsub.commands.audit.claims import Result
 from mlsub.divisions import division_name
 from mlsub.io.errors import MlsubError
-from mlsub.io.problems import meant
+from mlsub.io.problems import did_you_mean
 from mlsub.io.show import flat
 from mlsub.rounds import get_round
-from mlsub.rounds.benchmarks import Held
+from mlsub.rounds.benchmarks import ResultsFolder
 from mlsub.submission.find import Place, Target, is_folder, organisation, organisations
 from mlsub.submission.tree import read_tree
 from mlsub.systems.description import read_description
@@ -85,7 +85,7 @@ def _meant(name: str, known: Sequence[str]) -> str:
     """Return a did-you-mean: first a folder of the same name in another spelling."""
     bare, *others = (flat(organisation(one)).replace(" ", "") for one in (name, *known))
     same = dict(zip(reversed(others), reversed(known), strict=True)).get(bare)
-    return meant(name, known) if same is None else f". Did you mean {same}?"
+    return did_you_mean(name, known) if same is None else f". Did you mean {same}?"
 
 
 def _step(folder: Path, name: str, kind: str) -> Path:
@@ -147,7 +147,7 @@ def _given(folder: Path, usage: str, round_: str) -> tuple[Given, ...]:
                     organisation=organisation(folder.name),
                     system=entry.system,
                     benchmark=str(of.benchmark_in(entry.benchmark)),
-                    benchmark_name=Held(usage, round_, entry.benchmark).benchmark,
+                    benchmark_name=ResultsFolder(usage, round_, entry.benchmark).benchmark,
                     folder=Path(os.path.abspath(entry.folder)),  # noqa: PTH100  (links keep their names)
                     division=division_name(description.division),
                     name=name,

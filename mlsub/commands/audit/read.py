@@ -15,8 +15,8 @@ from mlsub.commands.audit.facts import BASES
 from mlsub.commands.audit.kinds import Typed, check_stated, misspelt, type_of, unit_named
 from mlsub.commands.audit.wording import NumberError, Stated
 from mlsub.io.documents import read_document
-from mlsub.io.problems import meant
-from mlsub.io.read import Tree
+from mlsub.io.problems import did_you_mean
+from mlsub.io.read import YamlTree
 from mlsub.rounds import known_rounds, normalise_round
 from mlsub.rules.arithmetic import ExpressionError
 
@@ -41,7 +41,7 @@ def read_claims(file: Path) -> ClaimsFile:
 class _Reader:
     """Checks what the schema cannot, and completes each part with its name, its line and its document."""
 
-    def __init__(self, written: ClaimsFile, tree: Tree) -> None:
+    def __init__(self, written: ClaimsFile, tree: YamlTree) -> None:
         self._written, self._tree, self._flaw = written, tree, tree.report
         self._names: dict[str, Typed] = {}
 
@@ -70,7 +70,7 @@ class _Reader:
         round_ = normalise_round(text)
         if round_ not in known_rounds(one.usage):
             known = [f"v{round_}" for round_ in known_rounds(one.usage)]
-            self._flaw(f"there is no {one.usage} round {text!r}{meant(text, known)}", *here, "round")
+            self._flaw(f"there is no {one.usage} round {text!r}{did_you_mean(text, known)}", *here, "round")
         names = {"submitter": one.submitter, "system": one.system, "benchmark": one.benchmark}
         missing = [key for key, value in names.items() if value is None]
         if one.path is None and missing:
@@ -247,7 +247,7 @@ def _several(written: Any) -> tuple[Any, ...]:
 
 
 def _meant(text: str, known: Iterable[str]) -> str:
-    return meant(text, known) if known else "; the file names none"
+    return did_you_mean(text, known) if known else "; the file names none"
 
 
 def _inside(place: str, *, many: bool) -> bool:

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Meta
 
 from mlsub.io.data import shipped
-from mlsub.io.problems import meant
+from mlsub.io.problems import did_you_mean
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?")
 #: A longer one is not a number of a claim.
@@ -129,7 +129,7 @@ def wording_named(text: str) -> str:
     """
     phrase = " ".join(text.lower().split())
     if phrase not in phrases():
-        raise NumberError(f"unknown wording {phrase[:40]!r}{meant(phrase[:40], phrases())}")
+        raise NumberError(f"unknown wording {phrase[:40]!r}{did_you_mean(phrase[:40], phrases())}")
     return phrases()[phrase]
 
 

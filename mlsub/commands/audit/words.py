@@ -29,7 +29,7 @@ from mlsub.commands.audit.wording import MINUTES, decimal
 from mlsub.divisions import OPEN
 from mlsub.io.show import flat, small, spaced
 from mlsub.rounds import known_rounds
-from mlsub.rounds.benchmarks import Compatible, Held
+from mlsub.rounds.benchmarks import Compatible, ResultsFolder
 
 _NUMBER = re.compile(r"\s*(?:[0-9.,]{1,20}|a|an|one|two|three|four|five|six|seven|eight|nine|ten)(?![a-z])")
 _OWN = re.compile(r"(?<!\w)(?:our|its|their|my|his|her|your)(?: \w+)?$")
@@ -344,13 +344,13 @@ def _scores(node: Node, world: World, values: Mapping[str, list[Facts]]) -> list
     return _result(node, world)
 
 
-def _held(of: Facts) -> Held:
-    return Held(of.usage, of.round, of.benchmark or "")
+def _held(of: Facts) -> ResultsFolder:
+    return ResultsFolder(of.usage, of.round, of.benchmark or "")
 
 
 def _apart(one: Facts, other: Facts, claim: Claim, world: World) -> str | None:
     """Return why two results may not be compared."""
-    answer, why = _held(one).is_beside(_held(other))
+    answer, why = _held(one).compatibility_with(_held(other))
     if answer is Compatible.NO:
         return why
     if {one.division, other.division} >= {OPEN.name, "closed"} and not _says_open(claim):

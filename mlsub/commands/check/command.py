@@ -93,13 +93,13 @@ def _known(file: Path, *, write: bool) -> Baseline | None:
 
 
 def _write(reports: Sequence[Report], file: Path, paths: Sequence[str]) -> None:
-    from mlsub.config.baseline import baseline_of
+    from mlsub.config.baseline import make_baseline
     from mlsub.findings import Verdict
 
     if any(report.official is Verdict.NOT_CHECKED for report in reports):
         raise MlsubError(f"Not everything could be checked, so {file} was not written. Fix that first.")
     old = _known(file, write=True)
-    made = baseline_of(reports, file, paths, old)
+    made = make_baseline(reports, file, paths, old)
     write_output(file, made.content(), force=old is not None or _force())
 
 

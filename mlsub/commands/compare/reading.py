@@ -13,7 +13,7 @@ from mlsub.findings import Finding, Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.log.run import Run
 from mlsub.rounds import get_round
-from mlsub.rounds.benchmarks import Compatible, Held
+from mlsub.rounds.benchmarks import Compatible, ResultsFolder
 from mlsub.submission.find import Place, Target, locate
 from mlsub.submission.report import EntryResult, Report, SystemResult
 from mlsub.submission.result import Result
@@ -91,5 +91,5 @@ def runs_of(result: Result) -> list[Run]:
 
 def comparable(one: Result, other: Result) -> tuple[Compatible, str | None]:
     """Return whether two results may be compared by the table of MLCommons, and where not, why in words."""
-    held, beside = (Held(result.usage, result.round, result.benchmark) for result in (one, other))
-    return held.is_beside(beside)
+    held, beside = (ResultsFolder(result.usage, result.round, result.benchmark) for result in (one, other))
+    return held.compatibility_with(beside)

@@ -27,7 +27,7 @@ from mlsub.io.show import first_few, plural, show
 from mlsub.log.changes import Change
 from mlsub.review.cross import digest_log
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round
-from mlsub.rounds.benchmarks import Held
+from mlsub.rounds.benchmarks import ResultsFolder
 from mlsub.rules.catalogue import finding
 from mlsub.submission.find import find
 from mlsub.submission.model import DECIDING
@@ -112,7 +112,7 @@ def _none_left(before: Reading, new: str, context: Context) -> Comparison | None
 
 def _benchmark(old: Result, round_: Round) -> Iterator[Finding]:
     """Whether the new round has the benchmark, and under the same name."""
-    name, there = old.benchmark, [Held(round_.usage, round_.name, name) for name in round_.benchmarks]
+    name, there = old.benchmark, [ResultsFolder(round_.usage, round_.name, name) for name in round_.benchmarks]
     now = next((held.folder for held in there if held.benchmark == old.benchmark_name), None)
     if now == name:
         return
@@ -120,7 +120,10 @@ def _benchmark(old: Result, round_: Round) -> Iterator[Finding]:
         message, expected, actual = f"{round_.title} calls the benchmark {now}", now, name
     elif name in round_.benchmarks:
         message = f"{name} is another benchmark in {round_.title}"
-        expected, actual = Held(round_.usage, round_.name, name).title, f"{old.benchmark_title}, in v{old.round}"
+        expected, actual = (
+            ResultsFolder(round_.usage, round_.name, name).title,
+            f"{old.benchmark_title}, in v{old.round}",
+        )
     else:
         message = f"{name} is not a benchmark of {round_.title}"
         expected, actual = f"one of {', '.join(round_.benchmarks)}", name

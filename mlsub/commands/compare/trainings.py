@@ -20,7 +20,7 @@ from mlsub.io.errors import MlsubError
 from mlsub.log.changes import agreed_values, changed_fields, changed_hyperparameters, count_agreed
 from mlsub.log.reading import usable_number
 from mlsub.rounds import Round
-from mlsub.rules.load import benchmark
+from mlsub.rules.load import entry_requirements
 from mlsub.submission.model import LogReport
 from mlsub.submission.pairing import Pair, pairs, side_by_side, without
 from mlsub.submission.result import Result
@@ -227,7 +227,7 @@ def _counted(result: Result, round_: Round) -> list[int]:
     if result.score.unscaled is None or result.scaling_type == "weak":
         return [n for n, log in enumerate(logs) if log.minutes is not None and math.isfinite(log.minutes)]
     known = result.benchmark in round_.benchmarks
-    dropped = benchmark(round_.usage, round_.name, result.benchmark).forgiven if known else 0
+    dropped = entry_requirements(round_.usage, round_.name, result.benchmark).forgiven if known else 0
     minutes = [log.minutes if log.counts_in(round_) and log.minutes is not None else math.inf for log in logs]
     ordered = sorted(range(len(logs)), key=lambda n: minutes[n])
     return ordered[dropped : len(ordered) - dropped]

@@ -155,11 +155,11 @@ def tables(names: tuple[str, ...], format_: str) -> None:
     """
     from mlsub.commands.db import schema
     from mlsub.commands.db.document import tables_document
-    from mlsub.io.problems import meant
+    from mlsub.io.problems import did_you_mean
 
     by_name = {table.name: table for table in schema.tables()}
     for name in names:
         if name not in by_name:
-            raise MlsubError(f"There is no table {name!r}{meant(name, by_name)}")
+            raise MlsubError(f"There is no table {name!r}{did_you_mean(name, by_name)}")
     shown = schema.Tables(tables=tuple(by_name[name] for name in names or by_name))
     Target("db tables", format_).write(shown, lambda: tables_document(shown))

@@ -14,7 +14,7 @@ from msgspec import Meta
 
 from mlsub.commands.demo.train import Parameters, Trained, train_run
 from mlsub.emit import Recorder
-from mlsub.io.documents import Form, read_document
+from mlsub.io.documents import DocumentType, read_document
 from mlsub.io.errors import MlsubError
 from mlsub.io.folders import check_free, replace_folder
 from mlsub.io.write import staging_beside, write_file
@@ -53,7 +53,7 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     entries: tuple[RehearsalEntry, ...]
 
 
-FORM = Form(type=Manifest, kind="manifests", title="What mlsub demo runs")
+FORM = DocumentType(type=Manifest, kind="manifests", title="What mlsub demo runs")
 
 Progress = Callable[[RehearsalEntry, int, int, Trained], None]
 
@@ -112,7 +112,7 @@ def _fill(folder: Path, manifest: Manifest, progress: Progress | None) -> None:
     systems = folder / "systems"
     systems.mkdir()
     for entry in manifest.entries:
-        runs = benchmark("rehearsal", "1.0", entry.benchmark).runs
+        runs = entry_requirements("rehearsal", "1.0", entry.benchmark).runs
         results = folder / "results" / entry.system / entry.benchmark
         results.mkdir(parents=True)
         for number in range(runs):

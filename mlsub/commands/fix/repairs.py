@@ -178,7 +178,7 @@ def _once(found: list[Event], round_: Round) -> set[str]:
             named.setdefault(event.key, event.value)
     division, name = division_of(named.get("submission_division")), named.get("submission_benchmark")
     known = name if isinstance(name, str) and name in round_.benchmarks else None
-    plan = plan_for(round_.usage, round_.name, division.name if division else None, known, round_.overlay)
+    plan = compiled_rules(round_.usage, round_.name, division.name if division else None, known, round_.overlay)
     rules = [compiled.rule for compiled in plan.every]
     timely = {name for rule in rules for name in (*rule.after, *rule.not_after)}
     timely |= {rule.within.of for rule in rules if rule.within}

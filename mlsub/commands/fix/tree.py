@@ -17,7 +17,7 @@ from mlsub.log.event import Event, decode
 from mlsub.log.reader import TOKEN, TOKEN_MLL, read_records
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
-from mlsub.rules.load import benchmark
+from mlsub.rules.load import entry_requirements
 from mlsub.submission.find import SCALING_FOLDERS, Place, Target, folders, is_organisation
 from mlsub.submission.remedies import ALMOST_RESULT, OTHER_LOG, other_logs, renamed_benchmark
 
@@ -151,7 +151,7 @@ class Files:
     def _benchmark(self, folder: Path, round_: Round) -> None:
         """A benchmark's folder by another name; its logs that lie one folder too deep or have another name."""
         known = folder.name in round_.benchmarks
-        needed = benchmark(round_.usage, round_.name, folder.name, round_.overlay).runs if known else 0
+        needed = entry_requirements(round_.usage, round_.name, folder.name, round_.overlay).runs if known else 0
         logs = self._results(folder, folder, RESULT_NAME, needed)
         inside = _folders(folder)
         if not logs and len(inside) == 1:

@@ -12,7 +12,7 @@ import click
 import yaml
 
 from mlsub.divisions import CLOSED, DIVISIONS
-from mlsub.io.problems import meant
+from mlsub.io.problems import did_you_mean
 from mlsub.io.show import first_few
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round, usages
 from mlsub.submission.find import Place, Target, counted, folders, is_folder
@@ -143,7 +143,7 @@ def _names(text: str) -> list[str]:
 
 def _one_of(name: str, known: Sequence[str], kind: str) -> str:
     if name not in known:
-        raise ValueError(f"There is no {kind} {name[:40]!r}{meant(name, known)}")
+        raise ValueError(f"There is no {kind} {name[:40]!r}{did_you_mean(name, known)}")
     return name
 
 

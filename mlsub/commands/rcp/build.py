@@ -33,9 +33,9 @@ from mlsub.log.reading import LARGEST_COUNT, usable_number
 from mlsub.log.run import RunFold
 from mlsub.review.cross import audit_same_runs
 from mlsub.rounds import Round
-from mlsub.rounds.benchmarks import titled
-from mlsub.rules.constraints import Stated
-from mlsub.rules.load import benchmark, rules_for
+from mlsub.rounds.benchmarks import names_by_title
+from mlsub.rules.constraints import StatedValues
+from mlsub.rules.load import entry_requirements, rules_for
 from mlsub.rules.model import RuleSet
 from mlsub.submission.model import LogReport
 
@@ -87,13 +87,13 @@ def reference_run(file: Path, log: LogReport, round_: Round) -> LogReport:
         read_log(file, _EveryRecord([fold], log_format=round_.log_format, tally=tally))
         log = msgspec.structs.replace(log, run=fold.finish())
     stated = str(log.run.identity.get("submission_benchmark") or "")[:80]
-    named = same_name(stated, round_.benchmarks, titled()) or readable(stated)
+    named = same_name(stated, round_.benchmarks, names_by_title()) or readable(stated)
     return msgspec.structs.replace(log, benchmark=named or None)
 
 
 def _first_reached(log: LogReport, name: str, round_: Round) -> float | None:
     """How far the training had come at the first evaluation that reaches the target."""
-    stated = Stated(log.run.hyperparameters)
+    stated = StatedValues(log.run.hyperparameters)
     target = target_of(round_, CLOSED.name, name, stated)
     if target is None:
         return None
@@ -112,7 +112,7 @@ def build_records(logs: Sequence[LogReport], name: str, round_: Round, choice: C
         round_: whose rules apply.
         choice: names and hyperparameters.
     """
-    needs = benchmark(round_.usage, round_.name, name, round_.overlay)
+    needs = entry_requirements(round_.usage, round_.name, name, round_.overlay)
     rules = rules_for(round_.usage, round_.name, CLOSED.name, name, round_.overlay)
     digests = choice.digests
     listed = tuple(one for log in logs for one in log.findings if one.rejects and digests is not None)
@@ -276,7 +276,7 @@ def against_schema(records: dict[str, Any]) -> list[str]:
 def compared(file: Path, built: Built, name: str, round_: Round) -> NewReference:
     """The points of a file that was written, and where they lie beside those that are installed."""
     algorithm = algorithm_of(round_.usage, round_.name, round_.overlay) or newest_algorithm()
-    runs = benchmark(round_.usage, round_.name, name, round_.overlay).runs
+    runs = entry_requirements(round_.usage, round_.name, name, round_.overlay).runs
     earlier = dict(algorithm.earlier).get(name, 0)
     new = {record["BS"] for record in built.records.values()}
     points = [point for point in read_points(file, name, runs, algorithm) if point.batch_size in new]

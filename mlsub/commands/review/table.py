@@ -18,7 +18,7 @@ from mlsub.commands.review.workbook import read_cells
 from mlsub.io.data import shipped
 from mlsub.io.errors import MlsubError, needs_extra, reason_of
 from mlsub.rounds import Round
-from mlsub.rounds.benchmarks import Held
+from mlsub.rounds.benchmarks import ResultsFolder
 
 #: A round has some hundred results; the bytes of a file, its rows, and the columns and characters that are read.
 MAX_BYTES, MAX_ROWS, MAX_COLUMNS, MAX_CELL = 16 << 20, 20_000, 150, 4_000
@@ -72,7 +72,7 @@ def benchmarks_of(round_: Round) -> list[tuple[str, str]]:
     """Return what a round's benchmarks are called in headings, each with the name that it has in every round."""
     found = []
     for folder in (*round_.benchmarks, *(other for other, _ in round_.other_folders)):
-        held = Held(round_.usage, round_.name, folder)
+        held = ResultsFolder(round_.usage, round_.name, folder)
         found += [(text, held.benchmark) for text in (held.title, held.benchmark, folder)]
     return found
 

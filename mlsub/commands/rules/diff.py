@@ -22,7 +22,7 @@ from mlsub.divisions import CLOSED, DIVISIONS
 from mlsub.io.errors import MlsubError
 from mlsub.present.envelope import Answer
 from mlsub.rounds import Round, find_benchmark, find_round, find_usage
-from mlsub.rules.aspects.base import Part
+from mlsub.rules.aspects.base import DemandPart
 from mlsub.rules.load import rules_for
 from mlsub.rules.model import KeyRule
 
@@ -219,12 +219,12 @@ def _change(
     )
 
 
-def _but_target(found: tuple[Part, ...]) -> set[Part]:
+def _but_target(found: tuple[DemandPart, ...]) -> set[DemandPart]:
     return {part for part in found if part.aspect != "target"}
 
 
 def _lines(
-    old: tuple[Part, ...], new: tuple[Part, ...], warned: tuple[str, ...], warns: tuple[str, ...]
+    old: tuple[DemandPart, ...], new: tuple[DemandPart, ...], warned: tuple[str, ...], warns: tuple[str, ...]
 ) -> Iterator[str]:
     """Only what is different between two rules of one key."""
     gone = [part for part in old if part not in new and part.aspect != "target"]
@@ -251,7 +251,7 @@ def _lines(
             yield f"{aspect}: only a warning"
 
 
-def _options(old: Part, new: Part) -> Iterator[str]:
+def _options(old: DemandPart, new: DemandPart) -> Iterator[str]:
     more = [name for name in new.options if name not in old.options]
     fewer = [name for name in old.options if name not in new.options]
     if more:

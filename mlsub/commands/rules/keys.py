@@ -24,10 +24,10 @@ from mlsub.log.event import PLACE, STEPS, event_type, step_of
 from mlsub.log.reading import usable_number
 from mlsub.present.ci import CiReport, Outcome, part
 from mlsub.rounds import Round
-from mlsub.rules.aspects.base import Part
+from mlsub.rules.aspects.base import DemandPart
 from mlsub.rules.catalogue import finding
 from mlsub.rules.formula import is_formula
-from mlsub.rules.load import descriptions, rules_for
+from mlsub.rules.load import key_descriptions, rules_for
 from mlsub.rules.model import KeyRule, RuleSet
 
 _SEED_METADATA = ("file", "lineno")
@@ -95,17 +95,17 @@ def _line(rule: KeyRule, rules: RuleSet, division: str) -> KeyLine:
         event_type=event_type(rule.key),
         value=tuple(describe(part for part in found if part.aspect not in ("count", "metadata"))),
         metadata=tuple(part.words for part in found if part.aspect == "metadata"),
-        description=descriptions().get(rule.key, ""),
+        description=key_descriptions().get(rule.key, ""),
         source=rule.origin,
         virtual=rule.gathers is not None,
     )
 
 
-def _narrowed(rule: KeyRule, rules: RuleSet, found: tuple[Part, ...]) -> list[Part]:
+def _narrowed(rule: KeyRule, rules: RuleSet, found: tuple[DemandPart, ...]) -> list[DemandPart]:
     """The demands with what this one benchmark and division must say where the rule lists all of them."""
     names = {"submission_benchmark": rules.benchmark, "submission_division": rules.division}
     name = names.get(rule.key)
-    return [Part("value", f'exactly "{name}"') if name and part.options else part for part in found]
+    return [DemandPart("value", f'exactly "{name}"') if name and part.options else part for part in found]
 
 
 def _seeds(round_: Round, division: str, known: set[str]) -> Iterator[KeyLine]:
@@ -122,7 +122,7 @@ def _seeds(round_: Round, division: str, known: set[str]) -> Iterator[KeyLine]:
         event_type=event_type("seed"),
         value=("a whole number, another one in each run", *(() if required else (_ONCE_A_SEED,))),
         metadata=_SEED_METADATA,
-        description=descriptions()["seed"],
+        description=key_descriptions()["seed"],
         source="seed checker",
     )
 

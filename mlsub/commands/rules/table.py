@@ -14,10 +14,10 @@ from mlsub.present.envelope import Answer
 from mlsub.present.explanation import explanation
 from mlsub.rounds import Round, all_rounds, find_benchmark, find_round, find_usage, rounds_with, spans, usages
 from mlsub.rules.aspects import ASPECTS, aspects_of
-from mlsub.rules.aspects.base import Part
-from mlsub.rules.aspects.records import Count, Repeated
+from mlsub.rules.aspects.base import DemandPart
+from mlsub.rules.aspects.records import CountAspect, RepeatedAspect
 from mlsub.rules.explain import all_demands, rule_ids
-from mlsub.rules.load import benchmark, rules_for
+from mlsub.rules.load import entry_requirements, rules_for
 from mlsub.rules.model import KeyRule, Occurs
 from mlsub.rules.phrases import rule_id
 from mlsub.systems.fields import fields
@@ -95,7 +95,7 @@ def rule_table(round_: Round, division: str, name: str) -> RuleTable:
     Raises:
         KeyError: the round has no such benchmark.
     """
-    needs = benchmark(round_.usage, round_.name, name, round_.overlay)
+    needs = entry_requirements(round_.usage, round_.name, name, round_.overlay)
     rules = rules_for(round_.usage, round_.name, division, name, round_.overlay)
     rows = [row_of(rule, division) for rule in rules.every]
     if round_.overlay is not None:
@@ -118,7 +118,7 @@ def about(round_: Round, division: str, name: str) -> dict[str, Any]:
         "round": round_.name,
         "division": division,
         "benchmark": name,
-        "title": benchmark(round_.usage, round_.name, name, round_.overlay).title,
+        "title": entry_requirements(round_.usage, round_.name, name, round_.overlay).title,
         "targets": targets(round_, division, name),
     }
 
@@ -160,16 +160,16 @@ def occurs_words(occurs: Occurs) -> str:
     return occurs.words() if occurs.is_required else "optional"
 
 
-def parts(rule: KeyRule, division: str | None) -> tuple[Part, ...]:
+def parts(rule: KeyRule, division: str | None) -> tuple[DemandPart, ...]:
     """Everything that is demanded of a key in a division, the number of records first: what can change one by one."""
-    others = [aspect for aspect in aspects_of(rule) if not isinstance(aspect, (Count, Repeated))]
+    others = [aspect for aspect in aspects_of(rule) if not isinstance(aspect, (CountAspect, RepeatedAspect))]
     return (
-        Part(Count.name, occurs_words(rule.occurs)),
+        DemandPart(CountAspect.name, occurs_words(rule.occurs)),
         *(part for aspect in others for part in aspect.parts(division)),
     )
 
 
-def describe(found: Iterable[Part], warn_only: tuple[str, ...] = ()) -> list[str]:
+def describe(found: Iterable[DemandPart], warn_only: tuple[str, ...] = ()) -> list[str]:
     """Parts as phrases, those of one aspect together."""
     groups: dict[str, list[str]] = {}
     for part in found:
@@ -287,7 +287,7 @@ def round_line(round_: Round, only: tuple[str, ...] | None = None) -> RoundLine:
 
 def benchmark_line(round_: Round, name: str) -> BenchmarkLine:
     """What an entry of the benchmark needs."""
-    needs = benchmark(round_.usage, round_.name, name, round_.overlay)
+    needs = entry_requirements(round_.usage, round_.name, name, round_.overlay)
     reached = {of: targets(round_, of, name) for of in DIVISIONS}
     return BenchmarkLine(name=name, title=needs.title, runs=needs.runs, forgiven=needs.forgiven, targets=reached)
 

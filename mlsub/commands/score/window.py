@@ -13,7 +13,7 @@ from mlsub.judge.window import Selection, no_experiment, no_window, notes_on, se
 from mlsub.present.document import Column, Document, Facts, Items, Span, Table, Text, document
 from mlsub.present.envelope import Answer
 from mlsub.present.terminal import progress_bar
-from mlsub.rules.load import benchmark
+from mlsub.rules.load import entry_requirements
 from mlsub.workspace.runs import find_runs, one_benchmark, read_runs, round_of
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def _selected(logs: Sequence[LogReport], round_: Round, size: int) -> Selected:
     problems = [f"the runs are of more than one benchmark ({', '.join(named[:5])}); name those of one"]
     name = one_benchmark(logs, round_) if len(named) < 2 else None
     if name is not None:
-        needs = benchmark(round_.usage, round_.name, name, round_.overlay)
+        needs = entry_requirements(round_.usage, round_.name, name, round_.overlay)
         problems = [*no_experiment(logs), *no_window(len(logs), size, needs.forgiven)]
         if not problems:
             selection = select_window([run for log in logs if (run := timed(log)) is not None], size, needs.forgiven)

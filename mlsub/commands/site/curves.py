@@ -12,7 +12,7 @@ from mlsub.commands.site.results import SiteResult
 from mlsub.convergence.algorithm import unit_of, unit_of_counts
 from mlsub.convergence.target import MeasureReader, QualityTarget, TargetBand, target_of
 from mlsub.log.reading import usable_number
-from mlsub.rules.constraints import Stated
+from mlsub.rules.constraints import StatedValues
 from mlsub.submission.model import LogReport
 
 #: Evaluations of an entry that are shown; few entries have more. What is left out is said.
@@ -95,7 +95,7 @@ def _target(result: SiteResult) -> QualityTarget | None:
     if not result.logs:
         return None
     first = result.logs[0]
-    return target_of(result.rules, first.division, result.tested_as, Stated(first.run.hyperparameters))
+    return target_of(result.rules, first.division, result.tested_as, StatedValues(first.run.hyperparameters))
 
 
 def _count(result: SiteResult) -> str | None:

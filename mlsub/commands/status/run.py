@@ -24,7 +24,7 @@ from mlsub.packing.tree import compare_tree, read_manifest
 from mlsub.present.envelope import Answer
 from mlsub.rounds import Round, get_round
 from mlsub.rounds.calendar import CalendarDay, calendar_of
-from mlsub.rules.load import benchmark
+from mlsub.rules.load import entry_requirements
 from mlsub.submission.find import Place, Target, folders, is_folder, locate, manifest_near, named_round, organisations
 from mlsub.submission.manifest import MANIFEST
 from mlsub.submission.report import Report
@@ -118,7 +118,7 @@ def status_of_manifest(manifest: Manifest, out: Path, today: date, context: Cont
             entry=entry.name,
             division=entry.division,
             runs=len(chosen.runs),
-            needed=benchmark(round_.usage, round_.name, entry.benchmark).runs,
+            needed=entry_requirements(round_.usage, round_.name, entry.benchmark).runs,
         )
         for entry, chosen in zip(manifest.entries, plan.runs, strict=True)
     }
@@ -233,7 +233,7 @@ def _entries(report: Report) -> Iterator[tuple[str, EntryStatus]]:
                 entry="/".join(part for part in parts if part),
                 division=entry.division,
                 runs=entry.runs,
-                needed=benchmark(round_.usage, round_.name, entry.benchmark).runs if known else entry.runs,
+                needed=entry_requirements(round_.usage, round_.name, entry.benchmark).runs if known else entry.runs,
                 official=entry.official.value,
                 rcp=entry.rcp.verdict if margin is None else margin.verdict,
                 percent=None if margin is None else margin.percent,

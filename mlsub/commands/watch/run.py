@@ -21,7 +21,7 @@ from mlsub.commands.watch.sofar import LogSoFar
 from mlsub.commands.watch.source import FileSource, PipeSource, Source
 from mlsub.findings import Verdict
 from mlsub.io.errors import MlsubError
-from mlsub.io.show import from_here
+from mlsub.io.show import display_path
 from mlsub.rounds import Round
 from mlsub.submission.find import is_folder
 from mlsub.workspace.places import Context, Request
@@ -189,7 +189,7 @@ class Watch:
             reason=reason,
             logs=len(logs),
             compliant=ends.count("compliant"),
-            rules_file=from_here(overlay) if (overlay := self._context.request.overlay) else None,
+            rules_file=display_path(overlay) if (overlay := self._context.request.overlay) else None,
         )
         self._outlet.show(verdict)
         return verdict.exit_status

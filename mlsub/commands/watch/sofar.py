@@ -18,8 +18,8 @@ from mlsub.log.event import Event
 from mlsub.log.events import Handler
 from mlsub.log.reading import usable_number
 from mlsub.rounds import Round
-from mlsub.rules.aspects.records import Time
-from mlsub.rules.constraints import Stated
+from mlsub.rules.aspects.records import TimeAspect
+from mlsub.rules.constraints import StatedValues
 from mlsub.submission.model import LogReport
 from mlsub.workspace.cache import Cache
 from mlsub.workspace.logs import crashed, logs_job
@@ -324,7 +324,7 @@ class LogSoFar:
         for compiled in plan_of_log(self.round, self._named("division"), self._named("benchmark")).keys:
             within = compiled.rule.within
             if compiled.rule.key == "init_stop" and within is not None and within.of == "init_start":
-                return Time(compiled.rule).limit()(self._stated()) or None
+                return TimeAspect(compiled.rule).limit()(self._stated()) or None
         return None
 
     # Events, each after the facts of the run have taken it
@@ -376,8 +376,8 @@ class LogSoFar:
         name = self._run.identity.get(f"submission_{what}")
         return readable(name[:NAME_WIDTH]) if isinstance(name, str) else None
 
-    def _stated(self) -> Stated:
-        return Stated({**self._run.identity, **self._run.hyperparameters})
+    def _stated(self) -> StatedValues:
+        return StatedValues({**self._run.identity, **self._run.hyperparameters})
 
     def _evaluate(self, event: Event) -> model.Evaluation:
         metadata = event.metadata if isinstance(event.metadata, dict) else {}

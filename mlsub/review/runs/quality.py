@@ -88,7 +88,7 @@ def _find_endings(entry: Result) -> list[_Ending]:
         return []
     found = []
     for log in entry.logs:
-        stated = Stated(log.run.hyperparameters)
+        stated = StatedValues(log.run.hyperparameters)
         target = target_of(entry.rules, CLOSED.name, entry.benchmark, stated)
         before = evaluations_before_stop(log)
         if target is None or not before or not log.run.converged or len(log.run.evaluations) >= MAX_EVALUATIONS:

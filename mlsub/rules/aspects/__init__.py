@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 from mlsub.rules.aspects.base import Aspect, CompiledKey
-from mlsub.rules.aspects.records import AnyOf, Count, Nesting, Order, Repeated, Time
-from mlsub.rules.aspects.values import Metadata, Target, Tensors, Value
+from mlsub.rules.aspects.records import AnyOfAspect, CountAspect, NestingAspect, OrderAspect, RepeatedAspect, TimeAspect
+from mlsub.rules.aspects.values import MetadataAspect, TargetAspect, TensorsAspect, ValueAspect
 from mlsub.rules.model import KeyRule
 
 #: Every aspect by its name, the last part of the rule ids ``key.<key>.<aspect>``.
 ASPECTS: dict[str, type[Aspect]] = {
-    aspect.name: aspect for aspect in (Count, Repeated, Value, Metadata, Order, Nesting, Time, Target, Tensors, AnyOf)
+    aspect.name: aspect
+    for aspect in (
+        CountAspect,
+        RepeatedAspect,
+        ValueAspect,
+        MetadataAspect,
+        OrderAspect,
+        NestingAspect,
+        TimeAspect,
+        TargetAspect,
+        TensorsAspect,
+        AnyOfAspect,
+    )
 }
 
 

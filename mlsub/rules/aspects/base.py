@@ -11,7 +11,7 @@ import msgspec
 from mlsub.io.data import shipped
 from mlsub.io.show import show
 from mlsub.log.event import Event, clock
-from mlsub.rules.constraints import Stated
+from mlsub.rules.constraints import StatedValues
 from mlsub.rules.model import KeyRule
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 NO_START = 9e99
 
 
-class Part(msgspec.Struct, frozen=True):
+class DemandPart(msgspec.Struct, frozen=True):
     """One thing that a rule demands: the aspect (last part of the rule id) and its words.
 
     ``options`` are the values of a closed list, or the names of tensors.
@@ -36,7 +36,7 @@ class Flaw(msgspec.Struct, frozen=True):
     """What is wrong with a key of one log: a finding without its place, source and severity.
 
     Without ``line`` and ``actual`` it is an expectation: what every record of the key must be, and what to say where
-    one is not. ``behind`` is a key that must come first: while it is missing, that alone is reported.
+    one is not. ``only_with`` is a key that must come first: while it is missing, that alone is reported.
     """
 
     aspect: str
@@ -46,7 +46,7 @@ class Flaw(msgspec.Struct, frozen=True):
     line: int | None = None
     actual: str = ""
     warning: bool = False
-    behind: str | None = None
+    only_with: str | None = None
 
 
 class Failure(msgspec.Struct):
@@ -64,7 +64,7 @@ class Failure(msgspec.Struct):
     fix: str | None = None
 
 
-class Case(msgspec.Struct, frozen=True):
+class Excuses(msgspec.Struct, frozen=True):
     """What else is wrong with a log, which excuses some of its failures.
 
     ``missed`` are keys that must appear and do not, ``faulty`` keys that are at fault themselves, ``spoiled`` those of
@@ -90,7 +90,7 @@ class Note(msgspec.Struct, frozen=True):
     begins: bool = False
 
 
-class LogSoFar:
+class LogState:
     """What the rules of one log look back on.
 
     Keys seen, (key, value) that choose which rules apply, values stated, first starts (ms, in logs of v0.6 s), the
@@ -102,7 +102,7 @@ class LogSoFar:
     def __init__(self) -> None:
         self.seen: set[str] = set()
         self.chosen: set[tuple[str, str]] = set()
-        self.stated = Stated()
+        self.stated = StatedValues()
         self.starts: dict[str, float] = {}
         self._sequence: EpochSequence | None = None
 
@@ -155,7 +155,7 @@ class KeyOutcome:
     tensors: tuple[Any, ...] = ()
     wanted: int | None = None
 
-    def __init__(self, compiled: CompiledKey, log: LogSoFar) -> None:
+    def __init__(self, compiled: CompiledKey, log: LogState) -> None:
         self.compiled = compiled
         self.log = log
         self.failures: dict[Flaw, Failure] = {}
@@ -206,14 +206,14 @@ class KeyOutcome:
         """The failures of one aspect."""
         return [failure for expected, failure in self.failures.items() if expected.aspect == aspect]
 
-    def flaws(self, case: Case) -> Iterator[Flaw]:
+    def flaws(self, excuses: Excuses) -> Iterator[Flaw]:
         """Everything wrong with the key that is not excused by what is wrong besides."""
         for aspect in self.compiled.aspects:
-            yield from aspect.flaws(self, case)
+            yield from aspect.flaws(self, excuses)
         for of, failure in self.failures.items():
             # A key that should not be there at all is reported as that, whatever its value.
             unwanted = self.wanted == 0 and of.aspect == "value"
-            if not (unwanted or of.behind in case.missed or case.faulty.intersection(failure.needs)):
+            if not (unwanted or of.only_with in excuses.missed or excuses.faulty.intersection(failure.needs)):
                 more = f", and {failure.count - 1} more" if failure.count > 1 else ""
                 expected, actual, fix = failure.expected or of.expected, failure.actual + more, failure.fix or of.fix
                 yield Flaw(of.aspect, of.message, expected, fix, failure.first_line, actual)
@@ -223,7 +223,7 @@ class KeyOutcome:
 Test = Callable[[Event, KeyOutcome], None]
 
 
-class About(msgspec.Struct, frozen=True):
+class AspectTexts(msgspec.Struct, frozen=True):
     """What explains an aspect; ``title`` and ``example`` have places for the key and the words of a rule."""
 
     title: str
@@ -250,9 +250,9 @@ class Aspect:
         self.rule = rule
 
     @classmethod
-    def about(cls) -> About:
+    def about(cls) -> AspectTexts:
         """What explains it."""
-        return shipped(__file__, "aspects.yaml", dict[str, About])[cls.name]
+        return shipped(__file__, "aspects.yaml", dict[str, AspectTexts])[cls.name]
 
     @classmethod
     def is_demanded(cls, rule: KeyRule) -> bool:
@@ -268,9 +268,9 @@ class Aspect:
         """What is demanded, in words; ``division`` where that is known. None where ``parts`` says more than words."""
         return ()
 
-    def parts(self, division: str | None = None) -> list[Part]:
+    def parts(self, division: str | None = None) -> list[DemandPart]:
         """What is demanded, cut into the parts that can change one by one."""
-        return [Part(self.name, words) for words in self.words(division)]
+        return [DemandPart(self.name, words) for words in self.words(division)]
 
     def test(self) -> Test | None:
         """The test of one record, compiled; None where only the whole log is looked at."""
@@ -281,15 +281,15 @@ class Aspect:
         test = self.test()
         return test, test
 
-    def named(self) -> Iterable[str]:
+    def value_keys(self) -> Iterable[str]:
         """The keys whose values it is computed from."""
         return ()
 
-    def looked_back_on(self) -> Iterable[str]:
+    def earlier_keys(self) -> Iterable[str]:
         """Further keys whose records it depends on."""
         return ()
 
-    def flaws(self, out: KeyOutcome, case: Case) -> Iterable[Flaw]:
+    def flaws(self, out: KeyOutcome, excuses: Excuses) -> Iterable[Flaw]:
         """What is wrong with all records of a log so far together."""
         return ()
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from mlsub.io.show import plural, show
 from mlsub.log.event import Event, clock, minute
-from mlsub.rules.aspects.base import NO_START, Aspect, Case, Flaw, KeyOutcome, Test
+from mlsub.rules.aspects.base import NO_START, Aspect, Excuses, Flaw, KeyOutcome, Test
 from mlsub.rules.catalogue import FIX
 from mlsub.rules.formula import Formula, Values, is_formula, parse
 from mlsub.rules.model import KeyRule, Within
@@ -15,7 +15,7 @@ from mlsub.rules.model import KeyRule, Within
 _SHOWN_VALUES = 5
 
 
-class Count(Aspect):
+class CountAspect(Aspect):
     """The number of records."""
 
     name = "count"
@@ -29,15 +29,15 @@ class Count(Aspect):
     def words(self, division: str | None) -> Iterable[str]:
         return [self.rule.occurs.words()]
 
-    def looked_back_on(self) -> Iterable[str]:
+    def earlier_keys(self) -> Iterable[str]:
         return (self.rule.occurs.once_where or ())[:1]
 
-    def flaws(self, out: KeyOutcome, case: Case) -> Iterator[Flaw]:
+    def flaws(self, out: KeyOutcome, excuses: Excuses) -> Iterator[Flaw]:
         occurs, gathers, key = self.rule.occurs, self.rule.gathers, self.rule.title
         if occurs.once_where is not None:
-            if occurs.once_where[0] not in case.faulty and out.wanted is not None:
-                yield from self._once_where(out, out.wanted, case)
-        elif gathers is not None and gathers.key in case.missed:
+            if occurs.once_where[0] not in excuses.faulty and out.wanted is not None:
+                yield from self._once_where(out, out.wanted, excuses)
+        elif gathers is not None and gathers.key in excuses.missed:
             return
         elif occurs.exactly_one and out.count > 1:
             if out.differing:
@@ -45,12 +45,12 @@ class Count(Aspect):
                 found = f"{out.count} times: {', '.join(out.values)} (lines {', '.join(map(str, out.lines))})"
                 fix = "Keep the record that belongs to this run; each file is one run."
                 yield Flaw(self.name, message, "exactly once", fix, out.lines[1], found)
-        elif out.count < occurs.least and not case.cut_off and not (out.count == 0 and key in case.spoiled):
+        elif out.count < occurs.least and not excuses.cut_off and not (out.count == 0 and key in excuses.spoiled):
             yield self._wrong(out, "appears too few times" if out.count else "is missing")
 
-    def _once_where(self, out: KeyOutcome, wanted: int, case: Case) -> Iterator[Flaw]:
+    def _once_where(self, out: KeyOutcome, wanted: int, excuses: Excuses) -> Iterator[Flaw]:
         lacking = out.count < wanted
-        if out.count != wanted and not (lacking and (case.cut_off or self.rule.key in case.spoiled)):
+        if out.count != wanted and not (lacking and (excuses.cut_off or self.rule.key in excuses.spoiled)):
             yield self._wrong(out, "is missing" if lacking else "appears too often")
 
     def _wrong(self, out: KeyOutcome, what: str) -> Flaw:
@@ -58,7 +58,7 @@ class Count(Aspect):
         return Flaw(self.name, f"{self.rule.title} {what}", words, f"Log {self.rule.title} {words}.", None, times)
 
 
-class Repeated(Aspect):
+class RepeatedAspect(Aspect):
     """Records of a key that must appear once: repeats of the same value are tolerated, with a warning."""
 
     name = "repeated"
@@ -75,9 +75,9 @@ class Repeated(Aspect):
     def tests(self) -> tuple[Test, Test]:
         return _remember, _compare
 
-    def flaws(self, out: KeyOutcome, case: Case) -> Iterator[Flaw]:
+    def flaws(self, out: KeyOutcome, excuses: Excuses) -> Iterator[Flaw]:
         gathers = self.rule.gathers
-        if out.lines and not out.differing and not (gathers is not None and gathers.key in case.missed):
+        if out.lines and not out.differing and not (gathers is not None and gathers.key in excuses.missed):
             places = ", ".join(map(str, out.lines)) + (", …" if out.count > len(out.lines) else "")
             message = f"{self.rule.title} appears more than once, each time with the same value"
             found = f"{out.count} times (lines {places})"
@@ -85,7 +85,7 @@ class Repeated(Aspect):
             yield Flaw(self.name, message, "exactly once", fix, out.lines[1], found, warning=True)
 
 
-class AnyOf(Aspect):
+class AnyOfAspect(Aspect):
     """Keys of which at least one must appear; findings name the first of them."""
 
     name = "any-of"
@@ -127,7 +127,7 @@ def _equal(value: Any, first: Any) -> bool:
         return False
 
 
-class Order(Aspect):
+class OrderAspect(Aspect):
     """The order of records in the file."""
 
     name = "order"
@@ -137,32 +137,32 @@ class Order(Aspect):
     def words(self, division: str | None) -> Iterable[str]:
         return [*(f"after {key}" for key in self.rule.after), *(f"before {key}" for key in self.rule.not_after)]
 
-    def looked_back_on(self) -> Iterable[str]:
+    def earlier_keys(self) -> Iterable[str]:
         return (*self.rule.after, *self.rule.not_after)
 
     def test(self) -> Test:
-        behind = [(key, self._expected("after", "before", key, behind=key)) for key in self.rule.after]
-        ahead = [(key, self._expected("before", "after", key)) for key in self.rule.not_after]
+        earlier = [(key, self._expected("after", "before", key, only_with=key)) for key in self.rule.after]
+        later = [(key, self._expected("before", "after", key)) for key in self.rule.not_after]
 
         def test(event: Event, out: KeyOutcome) -> None:
             seen = out.log.seen
-            for key, expected in behind:
+            for key, expected in earlier:
                 if key not in seen:
                     out.fail(expected, event.line, f"before the first {key}", in_words=True)
-            for key, expected in ahead:
+            for key, expected in later:
                 if key in seen:
                     out.fail(expected, event.line, f"after {key}", in_words=True)
-                    break  # Behind the one, behind the others: one defect.
+                    break  # After one of them is after the others: one defect.
 
         return test
 
-    def _expected(self, due: str, found: str, other: str, behind: str | None = None) -> Flaw:
+    def _expected(self, due: str, found: str, other: str, only_with: str | None = None) -> Flaw:
         key, words = self.rule.title, f"{due} {other}"
         fix = f"Log {key} {words}; records count in the order of the file."
-        return Flaw(self.name, f"{key} comes {found} {other}", words, fix, behind=behind)
+        return Flaw(self.name, f"{key} comes {found} {other}", words, fix, only_with=only_with)
 
 
-class Nesting(Aspect):
+class NestingAspect(Aspect):
     """The sequence that v0.6 asked for, see :mod:`mlsub.rules.nesting`."""
 
     name = "nesting"
@@ -171,7 +171,7 @@ class Nesting(Aspect):
     def words(self, division: str | None) -> Iterable[str]:
         return ["in the sequence of epochs, blocks and evaluations"]
 
-    def looked_back_on(self) -> Iterable[str]:
+    def earlier_keys(self) -> Iterable[str]:
         return ["run_start"]
 
     def test(self) -> Test:
@@ -186,7 +186,7 @@ class Nesting(Aspect):
         return test
 
 
-class Time(Aspect):
+class TimeAspect(Aspect):
     """A limit of time after another record."""
 
     name = "time"
@@ -198,11 +198,11 @@ class Time(Aspect):
             within = Within(within.of, formula.compute({"submission_division": division}))
         return [within.words()]
 
-    def named(self) -> Iterable[str]:
+    def value_keys(self) -> Iterable[str]:
         formula = self._formula()
         return formula.names if formula is not None else ()
 
-    def looked_back_on(self) -> Iterable[str]:
+    def earlier_keys(self) -> Iterable[str]:
         return [self._within.of]
 
     def limit(self) -> Callable[[Values], float]:
@@ -217,7 +217,7 @@ class Time(Aspect):
         return compute
 
     def test(self) -> Test:
-        within, limit_of, needed = self._within, self.limit(), tuple(self.named())
+        within, limit_of, needed = self._within, self.limit(), tuple(self.value_keys())
 
         def test(event: Event, out: KeyOutcome) -> None:
             log = out.log

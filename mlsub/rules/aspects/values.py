@@ -11,12 +11,12 @@ import msgspec
 from mlsub.io.show import likely_name, plural, show
 from mlsub.log.event import Event
 from mlsub.rounds import history_of
-from mlsub.rounds.benchmarks import titled
-from mlsub.rules.aspects.base import Aspect, Case, Flaw, KeyOutcome, Part, Test
+from mlsub.rounds.benchmarks import names_by_title
+from mlsub.rules.aspects.base import Aspect, DemandPart, Excuses, Flaw, KeyOutcome, Test
 from mlsub.rules.constraints import Constraint, all_pass
 from mlsub.rules.constraints import Test as Holds
 from mlsub.rules.formula import Values
-from mlsub.rules.model import Entry, KeyRule, Reach
+from mlsub.rules.model import KeyRule, MetadataEntry, Reach
 
 #: Characters of a value that is compared with the names of a closed list.
 _LONGEST_NAME = 80
@@ -79,21 +79,21 @@ def _all_hold(checks: tuple[_Check, ...], part: Callable[[Event], Any], *, one_f
     return test if checks else None
 
 
-class Value(Aspect):
+class ValueAspect(Aspect):
     """The value of each record; of several constraints that fail on one record only the first is reported."""
 
     name = "value"
     fields = ("value",)
     join = " and "
 
-    def parts(self, division: str | None = None) -> list[Part]:
+    def parts(self, division: str | None = None) -> list[DemandPart]:
         lists = [c.operand if c.operator == "one_of" else () for c in self.rule.value]
         return [
-            Part(self.name, c.words(), tuple(map(show, options)))
+            DemandPart(self.name, c.words(), tuple(map(show, options)))
             for c, options in zip(self.rule.value, lists, strict=True)
         ]
 
-    def named(self) -> Iterable[str]:
+    def value_keys(self) -> Iterable[str]:
         return [name for constraint in self.rule.value for name in constraint.names()]
 
     def test(self) -> Test | None:
@@ -119,11 +119,11 @@ class Value(Aspect):
             return f"{stated} is a benchmark of {rounds}: check that the round is right (--round)."
         lists = [c.operand for c in self.rule.value if c.operator == "one_of"]
         names = [name for names in lists for name in names if isinstance(name, str)]
-        close = likely_name(stated, names, titled() if self.rule.key == "submission_benchmark" else _FORMATS)
+        close = likely_name(stated, names, names_by_title() if self.rule.key == "submission_benchmark" else _FORMATS)
         return f"Did you mean {close}?" if close else None
 
 
-class Metadata(Aspect):
+class MetadataAspect(Aspect):
     """The metadata of each record, and of the first."""
 
     name = "metadata"
@@ -137,7 +137,7 @@ class Metadata(Aspect):
             of = self.rule.gathers
             yield f"{of.field} and {of.by} of the {of.key} records it is computed from"
 
-    def named(self) -> Iterable[str]:
+    def value_keys(self) -> Iterable[str]:
         entries = (*self.rule.metadata, *self.rule.first_metadata)
         return [name for entry in entries for constraint in entry.constraints for name in constraint.names()]
 
@@ -147,7 +147,7 @@ class Metadata(Aspect):
         later = _all_hold(every, attrgetter("metadata"))
         return _all_hold((*every, *first), attrgetter("metadata")) if first else later, later
 
-    def _checks(self, entries: Iterable[Entry], suffix: str) -> Iterator[_Check]:
+    def _checks(self, entries: Iterable[MetadataEntry], suffix: str) -> Iterator[_Check]:
         for entry in entries:
             if not entry.optional:
                 where = f" where it has {entry.when}" if entry.when else ""
@@ -180,7 +180,7 @@ class Metadata(Aspect):
         )
 
 
-def _presence(entry: Entry) -> Callable[[Any, Values], bool]:
+def _presence(entry: MetadataEntry) -> Callable[[Any, Values], bool]:
     """Whether one of the names is there; metadata of a type without entries raises, and so always fails."""
     (name, *others), when = entry.names, entry.when
     if when is not None:
@@ -202,7 +202,7 @@ def _of(field: str | None, constraint: Constraint) -> Holds:
     return test if field is None else lambda value, stated: test(value[field], stated)
 
 
-class Target(Aspect):
+class TargetAspect(Aspect):
     """The quality target: at least one evaluation reaches it."""
 
     name = "target"
@@ -213,7 +213,7 @@ class Target(Aspect):
     def words(self, division: str | None) -> Iterable[str]:
         return [reach.words() for reach in self.rule.reaches]
 
-    def named(self) -> Iterable[str]:
+    def value_keys(self) -> Iterable[str]:
         return [name for constraint in self._constraints() for name in constraint.names()]
 
     def test(self) -> Test:
@@ -239,14 +239,14 @@ class Target(Aspect):
 
         return test
 
-    def flaws(self, out: KeyOutcome, case: Case) -> Iterator[Flaw]:
+    def flaws(self, out: KeyOutcome, excuses: Excuses) -> Iterator[Flaw]:
         key, demand = self.rule.title, self.join.join(self.words(None))
         if out.incomparable is not None:
-            if not out.failed("value") and not case.faulty.intersection(self.named()):
+            if not out.failed("value") and not excuses.faulty.intersection(self.value_keys()):
                 message = f"{key} has a value that cannot be compared with the quality target"
                 fix = f"Log {key} as a number (for several measures, an object of numbers)."
                 yield Flaw(self.name, message, demand, fix, *out.incomparable)
-        elif out.misses_target and not case.cut_off:
+        elif out.misses_target and not excuses.cut_off:
             found = f"{show(out.best)} at best, in {plural(out.count, 'evaluation')}"
             fix = "Such a run counts as not converged: the entry may hold a few of them, and each counts as slowest."
             yield Flaw(self.name, f"No {key} reaches the quality target", demand, fix, out.last_line, found)
@@ -259,15 +259,15 @@ class Target(Aspect):
         return "at_most" in bounds and "at_least" not in bounds
 
 
-class Tensors(Aspect):
+class TensorsAspect(Aspect):
     """The names of the weight tensors: each of the reference model once."""
 
     name = "tensors"
     fields = ("tensors",)
 
-    def parts(self, division: str | None = None) -> list[Part]:
+    def parts(self, division: str | None = None) -> list[DemandPart]:
         wanted = self.rule.tensors or ()
-        return [Part(self.name, f"{len(wanted)} tensors of the reference model, each once", wanted)]
+        return [DemandPart(self.name, f"{len(wanted)} tensors of the reference model, each once", wanted)]
 
     def test(self) -> Test:
         most, there = len(self.rule.tensors or ()), metadata_expected(self.rule, "metadata with tensor")
@@ -289,9 +289,9 @@ class Tensors(Aspect):
 
         return test
 
-    def flaws(self, out: KeyOutcome, case: Case) -> Iterator[Flaw]:
+    def flaws(self, out: KeyOutcome, excuses: Excuses) -> Iterator[Flaw]:
         wanted, tensors = self.rule.tensors or (), out.tensors
-        if not out.count or case.cut_off or out.failed("metadata") or _same_names(tensors, wanted):
+        if not out.count or excuses.cut_off or out.failed("metadata") or _same_names(tensors, wanted):
             return
         names = {name for name in tensors if isinstance(name, str)}
         lacking = [name for name in wanted if name not in names]

@@ -20,7 +20,7 @@ from mlsub.commands.audit.read import read_claims
 from mlsub.commands.audit.run import audit, audit_of, read_world
 from mlsub.commands.audit.verdict import Audit
 from mlsub.commands.audit.wording import Stated, fits, fixed
-from mlsub.rules.load import benchmark
+from mlsub.rules.load import entry_requirements
 from mlsub.score.scaled import olympic_mean
 from mlsub.workspace import Context
 from tests.commands.audit.claims import audited as audited_claims
@@ -49,7 +49,7 @@ def sentence(round_: str, path: str, minutes: str) -> str:
     count = int(description["number_of_nodes"]) * int(per_node) if per_node.isdigit() else 0
     name_ = description.get("accelerator_model_name")
     on = f"{count} {name_} accelerators" if count else description["system_name"]
-    title = benchmark("training", round_, name).title.partition(";")[0]
+    title = entry_requirements("training", round_, name).title.partition(";")[0]
     who, when = description["submitter"], f"MLPerf Training v{round_}"
     return f"{who} trained {title} in {when} in {minutes} minutes on {on} ({division})"
 
@@ -111,7 +111,7 @@ def test_published_is_unscaled_times_the_factor_of_scaling_json(round_: str, fol
     for one in audited(round_, folder)[1].results:
         assert one.path is not None
         minutes = [None if value is None else float(value) for value in one.run_minutes]
-        mean = olympic_mean(minutes, benchmark("training", round_, one.benchmark).forgiven)
+        mean = olympic_mean(minutes, entry_requirements("training", round_, one.benchmark).forgiven)
         assert mean is not None
         file = shared.folder(round_) / one.path / "scaling.json"
         factor = json.loads(file.read_text())["scaling_factor"] if file.exists() else 1

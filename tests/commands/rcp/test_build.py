@@ -22,7 +22,7 @@ from mlsub.convergence.filecheck import check_records
 from mlsub.convergence.reference import EPOCHS, SAMPLES, read_points
 from mlsub.io.show import plural
 from mlsub.rounds import get_round
-from mlsub.rules.load import benchmark
+from mlsub.rules.load import entry_requirements
 from mlsub.submission.model import LogReport
 from tests.conftest import ExpectedText
 from tools.support.entry_logs import log_of
@@ -224,7 +224,7 @@ def built(logs: Sequence[LogReport], name: str) -> Built:
 
 
 def held_against_the_official_tool(records: dict[str, Any], file: Path, name: str, round_name: str) -> None:
-    runs = benchmark("training", round_name, name).runs
+    runs = entry_requirements("training", round_name, name).runs
     file.write_text(json.dumps(records))
     with file.open() as stream:
         official = RCP_Checker("training", "5.1.0", name, False, stream)

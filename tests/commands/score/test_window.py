@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from mlsub.judge.log import judge_log
 from mlsub.judge.window import Selection, TimedRun, notes_on, overlapping, select_window, starting_together, timed
 from mlsub.rounds import get_round
-from mlsub.rules.load import Benchmark
+from mlsub.rules.load import EntryRequirements
 from mlsub.score.scaled import olympic_mean
 from tests.conftest import ExpectedText
 from tests.review.runs.build import log_of
@@ -238,7 +238,7 @@ def test_the_example_of_the_rules() -> None:
 
 
 def test_notes_say_what_a_reader_should_know() -> None:
-    needs = Benchmark("resnet", "", 5, 1)
+    needs = EntryRequirements("resnet", "", 5, 1)
     assert list(notes_on(select_window(runs(*[10] * 6), 5, 1), needs)) == []
     assert list(notes_on(select_window(runs(*[10] * 5), 5, 1), needs)) == [
         "there are no more runs than one window has, so that nothing is selected"

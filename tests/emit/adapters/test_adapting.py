@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from mlsub.convergence.algorithm import unit_words
 from mlsub.emit import EmitError, Position, Recorder
-from mlsub.emit.adapting import Course, Language, Session
+from mlsub.emit.adapting import PositionMetadata, ProgressCounter, Session
 from mlsub.rounds import get_round
 from tests.emit.adapters.common import ROOT, digits, keys, opened, records, said
 from tests.emit.drive import emitted
@@ -43,7 +43,7 @@ def test_positions_are_said_as_benchmark_and_round_count(
     round_: str, benchmark: str, evaluation: dict[str, Any], block: dict[str, Any], tmp_path: Path
 ) -> None:
     with training(tmp_path / "result_0.txt", round=round_, benchmark=benchmark) as rec:
-        language = Language(rec)
+        language = PositionMetadata(rec)
         assert language.evaluation_metadata(MIDDLE) == evaluation
         assert language.block_arguments(MIDDLE, 0.5, 1000) == block
 
@@ -61,10 +61,10 @@ def test_every_benchmark_of_every_round_gets_the_metadata_it_demands(tmp_path: P
 def _demands_are_met(rec: Recorder, each: Combination) -> bool:
     if unit_words(each.benchmark, get_round(*usage_and_round(each.round))) == "tokens":
         with pytest.raises(EmitError, match="counts tokens"):
-            Language(rec)
-        language = Language(rec, lambda position: {"epoch_num": position.samples * 2048})
+            PositionMetadata(rec)
+        language = PositionMetadata(rec, lambda position: {"epoch_num": position.samples * 2048})
     else:
-        language = Language(rec)
+        language = PositionMetadata(rec)
     words = language.evaluation_metadata(MIDDLE)
     for name in ("eval_start", "eval_stop", rec.units.quality_key):
         rec.units.metadata(name, words)
@@ -79,7 +79,7 @@ def test_samples_never_run_backwards_and_whole_epochs_are_whole(
 ) -> None:
     batch = min(batch, samples)
     steps = samples // batch if drop_last else -(-samples // batch)
-    course, before = Course(samples, batch), Position(0, 0, 0)
+    course, before = ProgressCounter(samples, batch), Position(0, 0, 0)
     assert course.position() == before
     for epoch in range(1, epochs + 1):
         for step in range(1, steps + 1):
