@@ -22,6 +22,8 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 
+from mlsub.io.write import replace_whole
+
 # hashlib itself loads OpenSSL first, which takes as long as reading ten logs.
 try:
     from _blake2 import blake2b
@@ -40,12 +42,12 @@ def to_pickle(value: msgspec.Struct) -> tuple[Any, ...] | None:
     None where it has to be pickled part by part: text that is not Unicode or numbers beyond 64 bits, from odd logs.
     """
     try:
-        return _restored, (type(value), _ENCODER.encode(value))
+        return _from_pickle, (type(value), _ENCODER.encode(value))
     except (msgspec.MsgspecError, TypeError, ValueError, OverflowError, RecursionError):
         return None
 
 
-def _restored(kind: type[msgspec.Struct], content: bytes) -> Any:
+def _from_pickle(kind: type[msgspec.Struct], content: bytes) -> Any:
     return _decoder(kind).decode(content)
 
 
@@ -57,7 +59,7 @@ def _decoder(kind: type[msgspec.Struct]) -> msgspec.msgpack.Decoder[Any]:
 T = TypeVar("T")
 
 
-class _Kept(msgspec.Struct, frozen=True, array_like=True):
+class _CachedYaml(msgspec.Struct, frozen=True, array_like=True):
     """The text of a file, and what it holds."""
 
     text: bytes
@@ -66,20 +68,20 @@ class _Kept(msgspec.Struct, frozen=True, array_like=True):
 
 def load_yaml(path: Path) -> Any:
     """The content of a YAML file as plain data."""
-    text, file = path.read_bytes(), _beside(path)
+    text, file = path.read_bytes(), _cache_file(path)
     try:
-        kept = msgspec.msgpack.decode(file.read_bytes(), type=_Kept) if file else None
-        if kept is not None and kept.text == text:
-            return msgspec.msgpack.decode(kept.content)
+        cached = msgspec.msgpack.decode(file.read_bytes(), type=_CachedYaml) if file else None
+        if cached is not None and cached.text == text:
+            return msgspec.msgpack.decode(cached.content)
     except (OSError, msgspec.DecodeError):
         pass  # Not kept yet, or damaged.
-    content = _parsed(text)
+    content = _parse(text)
     if file and not sys.dont_write_bytecode:
-        _keep(file, text, content)
+        _write_cache(file, text, content)
     return content
 
 
-def _parsed(text: bytes) -> Any:
+def _parse(text: bytes) -> Any:
     import yaml
 
     # The loader in C where PyYAML has it: six times faster, and both build nothing but plain data.
@@ -87,7 +89,7 @@ def _parsed(text: bytes) -> Any:
     return yaml.load(text, Loader=loader)  # noqa: S506  (a safe loader, see above)
 
 
-def _beside(path: Path) -> Path | None:
+def _cache_file(path: Path) -> Path | None:
     """Where the content of a file is kept; None where the interpreter keeps no bytecode."""
     try:
         return Path(importlib.util.cache_from_source(str(path))).with_name(f"{path.name}.msgpack")
@@ -95,15 +97,13 @@ def _beside(path: Path) -> Path | None:
         return None
 
 
-def _keep(file: Path, text: bytes, content: Any) -> None:
+def _write_cache(file: Path, text: bytes, content: Any) -> None:
     """Put the content in place whole; where that cannot be, the next one to ask reads YAML again."""
-    from mlsub.io.write import replace_whole
-
     with suppress(OSError, OverflowError, TypeError):
         packed = msgspec.msgpack.encode(content)
         if repr(msgspec.msgpack.decode(packed)) == repr(content):  # Dates, say, come out as text.
             file.parent.mkdir(parents=True, exist_ok=True)
-            replace_whole(file, msgspec.msgpack.encode(_Kept(text, msgspec.Raw(packed))))
+            replace_whole(file, msgspec.msgpack.encode(_CachedYaml(text, msgspec.Raw(packed))))
 
 
 @cache

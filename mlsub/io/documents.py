@@ -74,31 +74,31 @@ def read_as(content: Any, kind: type[T], as_written: Any = None) -> tuple[T | No
     try:
         return msgspec.convert(content if as_written is None else as_written, kind), []
     except msgspec.ValidationError as error:
-        return None, [_refused(str(error))]
+        return None, [_validation_flaw(str(error))]
 
 
 @cache
 def type_schema(kind: type[Any]) -> dict[str, Any]:
     """Return the JSON Schema of a type. A field that is None by default may be left out, not be null."""
     [_], parts = msgspec.json.schema_components([kind], ref_template="#/$defs/{name}")
-    parts = {name: _plain(part) for name, part in parts.items()}
+    parts = {name: _tidy_struct(part) for name, part in parts.items()}
     top: dict[str, Any] = parts.pop(kind.__name__)
     # As JSON, so that defaults are lists and not tuples.
     schema: dict[str, Any] = json.loads(json.dumps({**top, "$defs": parts} if parts else top))
     return schema
 
 
-def _plain(part: dict[str, Any]) -> dict[str, Any]:
+def _tidy_struct(part: dict[str, Any]) -> dict[str, Any]:
     """The schema of one Struct: one line of description, and no null where a word is optional."""
     fields = part.get("properties", {}).items()
     # What is read-only was added by whoever read the document, and stands in none.
-    made = {**part, "properties": {name: _optional(one) for name, one in fields if not one.get("readOnly")}}
+    made = {**part, "properties": {name: _without_null(one) for name, one in fields if not one.get("readOnly")}}
     if text := part.get("description"):
         made["description"] = re.sub(r"\s+", " ", text.partition("\n\n")[0]).replace("``", "")
     return made
 
 
-def _optional(field: dict[str, Any]) -> dict[str, Any]:
+def _without_null(field: dict[str, Any]) -> dict[str, Any]:
     if field.get("default", ...) is not None:
         return field
     rest = {name: value for name, value in field.items() if name not in ("anyOf", "default")}
@@ -106,7 +106,7 @@ def _optional(field: dict[str, Any]) -> dict[str, Any]:
     return {**rest, **choices[0]} if len(choices) == 1 else {**rest, "anyOf": choices}
 
 
-def _refused(message: str) -> Flaw:
+def _validation_flaw(message: str) -> Flaw:
     """The path that a message of msgspec ends with, such as ``$.entries[0].system``, and the message."""
     place = re.search(r" - at `\$([^`]*)`$", message)
     steps = re.findall(r"\.([^.\[]+)|\[(\d+)\]", place[1] if place else "")
@@ -142,16 +142,16 @@ def read_pairs(file: Path, *, kind: str, top: str) -> tuple[Pair, ...]:
         FileProblemsError: it cannot be read, is not a mapping of plain data, or has a key twice.
     """
     if file.suffix.lower() == ".json":
-        return _json_pairs(file, top)
+        return _read_json_pairs(file, top)
     tree = read_tree(file, kind=kind, top=top)
     tree.raise_problems()
     return tuple(
-        Pair(str(key.value), tree.content(key.value), key.start_mark.line + 1, _number_meant(value))
+        Pair(str(key.value), tree.content(key.value), key.start_mark.line + 1, _suggest_number(value))
         for key, value in tree.node.value
     )
 
 
-def _number_meant(node: yaml.Node) -> str | None:
+def _suggest_number(node: yaml.Node) -> str | None:
     """How to write a number that YAML 1.1 reads as text, because it has an exponent without a point or a sign."""
     if not isinstance(node, yaml.ScalarNode) or node.style is not None or node.tag != "tag:yaml.org,2002:str":
         return None
@@ -163,7 +163,7 @@ def _number_meant(node: yaml.Node) -> str | None:
     return f"{digits if '.' in digits else f'{digits}.0'}e{exponent if exponent[:1] in '+-' else f'+{exponent}'}"
 
 
-def _json_pairs(file: Path, top: str) -> tuple[Pair, ...]:
+def _read_json_pairs(file: Path, top: str) -> tuple[Pair, ...]:
     text, shown = read_text(file).removeprefix("\ufeff"), str(file)
     try:
         content = loads(text)
@@ -175,7 +175,7 @@ def _json_pairs(file: Path, top: str) -> tuple[Pair, ...]:
         raise refusal(shown, 1, f"not JSON: {str(error)[:200]}") from None
     if not isinstance(content, dict):
         raise refusal(shown, 1, f"expected an object with {top}, found {_KINDS.get(type(content), 'a number')}")
-    pairs = tuple(_members(text))
+    pairs = tuple(_object_members(text))
     first: dict[str, int] = {}
     repeated = []
     for pair in pairs:
@@ -187,7 +187,7 @@ def _json_pairs(file: Path, top: str) -> tuple[Pair, ...]:
     return pairs
 
 
-def _members(text: str) -> Iterator[Pair]:
+def _object_members(text: str) -> Iterator[Pair]:
     """The members of the one object that a text is known to hold."""
     decoder, at, line, seen = json.JSONDecoder(), text.index("{") + 1, 1, 0
 

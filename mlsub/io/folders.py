@@ -19,7 +19,7 @@ from pathlib import Path
 import msgspec
 
 from mlsub.io.errors import MlsubError, reason_of
-from mlsub.io.look import file_digest, open_regular
+from mlsub.io.look import file_digest, open_regular, walk
 from mlsub.io.show import first_few
 from mlsub.io.write import back_up, put_folder, staging_beside, sync_file
 
@@ -27,16 +27,16 @@ from mlsub.io.write import back_up, put_folder, staging_beside, sync_file
 Digests = Mapping[str, str]
 
 
-def digests(folder: Path) -> dict[str, str]:
+def folder_digests(folder: Path) -> dict[str, str]:
     """Return the digest of each file and link in a folder; none where there is no such folder.
 
     Raises:
         OSError: something in it cannot be read.
     """
-    return {path: digest(folder / path) for path in list_files(folder)} if folder.is_dir() else {}
+    return {path: path_digest(folder / path) for path in list_files(folder)} if folder.is_dir() else {}
 
 
-def digest(file: Path) -> str:
+def path_digest(file: Path) -> str:
     """Return the digest of a file's content, or of what a link says; of anything else an empty text.
 
     Raises:
@@ -50,7 +50,7 @@ def digest(file: Path) -> str:
     return f"sha256:{file_digest(file, follow=False)}"
 
 
-def digest_of(content: bytes) -> str:
+def bytes_digest(content: bytes) -> str:
     """Return the digest of a file with this content."""
     return f"sha256:{hashlib.sha256(content).hexdigest()}"
 
@@ -63,13 +63,13 @@ def foreign_files(place: Path, found: Digests, new: Digests | None = None) -> tu
         found: what is there.
         new: what comes in its place.
     """
-    ours, new = _read(place), new or {}
+    ours, new = _read_record(place), new or {}
     return tuple(
         path for path, has in found.items() if not has or (has not in ours.get(path, ()) and new.get(path) != has)
     )
 
 
-def record(place: Path, *known: Digests) -> None:
+def write_record(place: Path, *known: Digests) -> None:
     """Remember what mlsub writes, and what it wrote earlier that is still there until then.
 
     Raises:
@@ -79,23 +79,23 @@ def record(place: Path, *known: Digests) -> None:
     for one in known:
         for path, has in one.items():
             files.setdefault(path, []).append(has)
-    file = _record_of(place)
+    file = _record_file(place)
     with staging_beside(file) as staging, (staging / "record").open("xb") as stream:
         stream.write(json.dumps({"files": dict(sorted(files.items()))}).encode() + b"\n")
         sync_file(stream)
         (staging / "record").replace(file)
 
 
-def adopt(folder: Path, paths: Collection[str]) -> None:
+def record_existing(folder: Path, paths: Collection[str]) -> None:
     """Record files that are as mlsub would write them, where the record does not know them.
 
     Raises:
         MlsubError: one cannot be read, or the record cannot be written.
     """
-    if not _read(folder).keys() >= set(paths):
-        with reading(folder):
-            found = {path: digest(folder / path) for path in paths}
-        record(folder, found)
+    if not _read_record(folder).keys() >= set(paths):
+        with failing_to_read(folder):
+            found = {path: path_digest(folder / path) for path in paths}
+        write_record(folder, found)
 
 
 def check_free(final: Path, coming: Mapping[str, Path] | None = None) -> None:
@@ -108,9 +108,9 @@ def check_free(final: Path, coming: Mapping[str, Path] | None = None) -> None:
     Raises:
         MlsubError: it does, or it cannot be read.
     """
-    with reading(final):
-        found = digests(final)
-        new = {path: digest(source) for path, source in (coming or {}).items() if path in found}
+    with failing_to_read(final):
+        found = folder_digests(final)
+        new = {path: path_digest(source) for path, source in (coming or {}).items() if path in found}
     _refuse_foreign(final, found, new)
 
 
@@ -124,11 +124,11 @@ def replace_folder(staging: Path, final: Path) -> None:
     Raises:
         MlsubError: ``final`` has files that a person wrote or changed, which the message names, or cannot be written.
     """
-    with reading(final):
-        new, found = digests(staging), digests(final)
+    with failing_to_read(final):
+        new, found = folder_digests(staging), folder_digests(final)
     _refuse_foreign(final, found, new)
     # Whatever stops the process from here on, the record knows the folder that is there.
-    record(final, new, found)
+    write_record(final, new, found)
     put_folder(staging, final)
 
 
@@ -143,7 +143,7 @@ def back_up_foreign(place: Path, files: Iterable[Path]) -> tuple[Path, ...]:
         OSError: one cannot be read, or the system refuses.
     """
     there = [file for file in files if os.path.lexists(file)]
-    foreign = foreign_files(place, {file.name: digest(file) for file in there})
+    foreign = foreign_files(place, {file.name: path_digest(file) for file in there})
     return tuple(back_up(file) for file in there if file.name in foreign)
 
 
@@ -153,20 +153,16 @@ def list_files(folder: Path) -> Iterator[str]:
     Raises:
         OSError: a folder cannot be read.
     """
-    for place, folders, files in os.walk(folder, onerror=_raise):
+    for place, folders, files in walk(folder):
         here = os.path.relpath(place, folder)
         prefix = "" if here == "." else f"{here}/"
         for name in (*files, *(name for name in folders if Path(place, name).is_symlink())):
             yield prefix + name
 
 
-def _raise(error: OSError) -> None:
-    raise error
-
-
-def _read(place: Path) -> dict[str, list[str]]:
+def _read_record(place: Path) -> dict[str, list[str]]:
     """Return the digests by path in the record of a place; none where there is no record that can be read."""
-    file = _record_of(place)
+    file = _record_file(place)
     try:
         files = {} if file.is_symlink() or not file.is_file() else json.loads(file.read_bytes())["files"]
         return {str(path): list(known) for path, known in files.items()}
@@ -174,7 +170,7 @@ def _read(place: Path) -> dict[str, list[str]]:
         return {}
 
 
-def _record_of(place: Path) -> Path:
+def _record_file(place: Path) -> Path:
     final = Path(os.path.abspath(place))  # noqa: PTH100  (links keep their names)
     return final.with_name(f".{final.name}.mlsub-written")
 
@@ -188,7 +184,7 @@ def _refuse_foreign(final: Path, found: Digests, new: Digests) -> None:
 
 
 @contextmanager
-def reading(final: Path) -> Iterator[None]:
+def failing_to_read(final: Path) -> Iterator[None]:
     """Raise MlsubError, which names the file or else the folder, where the block cannot read."""
     try:
         yield
@@ -225,18 +221,14 @@ def assemble(pieces: Iterable[Piece], folder: Path, *, linked: bool = False) -> 
         target = folder / piece.to
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
-            _put(piece, target, linked=linked)
+            if piece.link is not None:
+                target.symlink_to(piece.link)
+            elif piece.source is not None and linked:
+                target.symlink_to(piece.source)
+            elif piece.source is not None:
+                _copy(piece.source, target, piece)
         except (OSError, ValueError) as error:
             raise MlsubError(f"{piece.source or target} cannot be copied: {reason_of(error)}.") from error
-
-
-def _put(piece: Piece, target: Path, *, linked: bool) -> None:
-    if piece.link is not None:
-        target.symlink_to(piece.link)
-    elif piece.source is not None and linked:
-        target.symlink_to(piece.source)
-    elif piece.source is not None:
-        _copy(piece.source, target, piece)
 
 
 def _copy(source: Path, target: Path, piece: Piece) -> None:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Iterator
 from io import BufferedReader
 from typing import cast
 
 #: A path, in any form.
-Where = str | os.PathLike[str]
+AnyPath = str | os.PathLike[str]
 
 #: Errors that say that there is nothing: no such name, one that there cannot be, or a link in a circle.
 _NOTHING = frozenset(
@@ -21,12 +22,12 @@ _NOTHING = frozenset(
 )
 
 
-def is_nothing(error: OSError) -> bool:
+def means_missing(error: OSError) -> bool:
     """Whether an error of looking at a path, or of opening it, says that there is nothing."""
     return error.errno in _NOTHING
 
 
-def status_of(path: Where, *, follow: bool = True) -> os.stat_result | None:
+def status_of(path: AnyPath, *, follow: bool = True) -> os.stat_result | None:
     """Return what lies at a path; None for nothing.
 
     Args:
@@ -39,14 +40,14 @@ def status_of(path: Where, *, follow: bool = True) -> os.stat_result | None:
     try:
         return os.stat(path, follow_symlinks=follow)  # noqa: PTH116
     except OSError as error:
-        if is_nothing(error):
+        if means_missing(error):
             return None
         raise
     except ValueError:  # A name that no file can have.
         return None
 
 
-def is_folder(path: Where) -> bool:
+def is_folder(path: AnyPath) -> bool:
     """Whether a path is a folder, or a link to one.
 
     Raises:
@@ -56,7 +57,7 @@ def is_folder(path: Where) -> bool:
     return found is not None and stat.S_ISDIR(found.st_mode)
 
 
-def is_link(path: Where) -> bool:
+def is_link(path: AnyPath) -> bool:
     """Whether a path is a link, to whatever or nothing.
 
     Raises:
@@ -66,7 +67,7 @@ def is_link(path: Where) -> bool:
     return found is not None and stat.S_ISLNK(found.st_mode)
 
 
-def exists(path: Where) -> bool:
+def exists(path: AnyPath) -> bool:
     """Whether there is anything at a path, be it a link that leads nowhere.
 
     Raises:
@@ -75,7 +76,7 @@ def exists(path: Where) -> bool:
     return status_of(path, follow=False) is not None
 
 
-def names_in(folder: Where) -> list[str]:
+def names_in(folder: AnyPath) -> list[str]:
     """The names in a folder, in any order; none where there is no folder.
 
     Raises:
@@ -84,14 +85,27 @@ def names_in(folder: Where) -> list[str]:
     try:
         return os.listdir(folder)  # noqa: PTH208  (names, and errors that come at once)
     except OSError as error:
-        if is_nothing(error):
+        if means_missing(error):
             return []
         raise
     except ValueError:
         return []
 
 
-def open_regular(file: Where, *, follow: bool = True, buffering: int = -1) -> BufferedReader:
+def walk(folder: AnyPath, *, topdown: bool = True) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Yield each folder below a folder with the names of its folders and files, as :func:`os.walk` does.
+
+    Raises:
+        OSError: a folder cannot be listed.
+    """
+
+    def refuse(error: OSError) -> None:
+        raise error
+
+    return os.walk(os.fspath(folder), topdown=topdown, onerror=refuse)
+
+
+def open_regular(file: AnyPath, *, follow: bool = True, buffering: int = -1) -> BufferedReader:
     """Open a file whose content is stored, for reading; whatever foreign bytes are read from is opened here.
 
     A FIFO or a device is not opened, nor waited for where it comes in the place of the file meanwhile. What the system
@@ -130,7 +144,7 @@ def _check_regular(found: os.stat_result) -> None:
         raise OSError(errno.EINVAL, "not a regular file")
 
 
-def file_digest(file: Where, kind: str = "sha256", *, follow: bool = True) -> str:
+def file_digest(file: AnyPath, kind: str = "sha256", *, follow: bool = True) -> str:
     """Return the digest of a regular file's content in hexadecimal digits.
 
     Raises:
@@ -142,7 +156,7 @@ def file_digest(file: Where, kind: str = "sha256", *, follow: bool = True) -> st
         return hashlib.file_digest(stream, kind).hexdigest()
 
 
-def content_digest(path: Where) -> bytes | None:
+def content_digest(path: AnyPath) -> bytes | None:
     """Return the SHA-256 of a regular file's content; None where it is none, or cannot be read."""
     try:
         return bytes.fromhex(file_digest(path))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from difflib import get_close_matches
 from functools import lru_cache, partial
 from itertools import islice
 from typing import Any
@@ -34,7 +35,7 @@ class FileProblemsError(MlsubError):
     """A file that cannot be used; ``problems`` says why, at least one."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
-        shown = [msgspec.structs.replace(one, message=_cut(one.message)) for one in problems[:_MOST]]
+        shown = [msgspec.structs.replace(one, message=_shorten(one.message)) for one in problems[:_MOST]]
         if (more := len(problems) - _MOST) > 0:
             shown.append(msgspec.structs.replace(problems[_MOST], message=f"and {more} more problems"))
         self.problems = tuple(shown)
@@ -46,15 +47,13 @@ def refusal(path: str, line: int, message: str) -> FileProblemsError:
     return FileProblemsError((Problem(path, line, message),))
 
 
-def _cut(message: str) -> str:
+def _shorten(message: str) -> str:
     """A message without the middle of what it quotes: both ends say what is wrong."""
     return message if len(message) <= _LONGEST else f"{message[: _LONGEST // 2]} … {message[-_LONGEST // 2 :]}"
 
 
 def did_you_mean(text: str, known: Iterable[str]) -> str:
     """Return a did-you-mean for a message, or what there is."""
-    from difflib import get_close_matches
-
     names = tuple(known)
     longer = [name for name in names if len(text) > 2 and name.startswith(text)]
     close = longer if len(longer) == 1 else get_close_matches(text, names, n=1)
@@ -140,7 +139,7 @@ def _flaws(error: Error, before: tuple[str | int, ...]) -> Iterator[Flaw]:
         strict = error.schema.get("additionalProperties") is False
         if not strict or set(value) <= set(error.schema.get("properties", ())):
             lacking = [name for name in error.schema["required"] if name not in value]
-            yield path, f"{_listed(lacking, 'and')} {'is' if len(lacking) == 1 else 'are'} missing"
+            yield path, f"{_join_words(lacking, 'and')} {'is' if len(lacking) == 1 else 'are'} missing"
     elif error.validator in ("anyOf", "oneOf") and error.context:
         yield from _choice_flaws(error, path)
     else:
@@ -160,19 +159,20 @@ def _choice_flaws(error: Error, path: tuple[str | int, ...]) -> Iterator[Flaw]:
     only_missing = all(one.validator == "required" for inner in fitting for one in inner)
     fitting = deeper[:1] or (fitting if only_missing else fitting[:1])
     if len(fitting) == 1 and named and isinstance(error.instance, str) and all(not one.path for one in fitting[0]):
-        yield path, f"{_describe(fitting[0][0])}, or {_listed([str(v) for one in named for v in _values(one)], 'or')}"
+        others = _join_words([str(value) for one in named for value in _values(one)], "or")
+        yield path, f"{_describe(fitting[0][0])}, or {others}"
     elif len(fitting) == 1:
         for inner in fitting[0]:
             yield from _flaws(inner, path)
     elif fitting:
         names = [" and ".join(one.validator_value) for inner in fitting for one in inner[:1]]
-        yield path, f"{_listed(names, 'or')} is missing"
+        yield path, f"{_join_words(names, 'or')} is missing"
     elif named and isinstance(error.instance, str):
         yield path, _not_among([value for one in named for value in _values(one)], error.instance)
     else:
         kinds = [kind for one in here for kind in _kinds(one.validator_value)] if not named else []
         kinds += [repr(value) for one in named for value in _values(one)]
-        yield path, _expected(_listed(dict.fromkeys(kinds), "or"), error.instance) if kinds else error.message[:200]
+        yield path, _expected(_join_words(dict.fromkeys(kinds), "or"), error.instance) if kinds else error.message[:200]
 
 
 def _describe(error: Error) -> str:
@@ -181,7 +181,7 @@ def _describe(error: Error) -> str:
     if name in ("enum", "const"):
         return _not_among(_values(error), value)
     if name == "type":
-        return _expected(_listed(_kinds(due), "or"), value, quotes=due == "string")
+        return _expected(_join_words(_kinds(due), "or"), value, quotes=due == "string")
     if name == "pattern":
         return f"{_shown(value)} {error.schema.get('patternErrorMessage', f'does not match {due}')}"
     if name == "format":
@@ -201,7 +201,7 @@ def _not_among(known: Iterable[Any], value: Any) -> str:
     names = [str(one) for one in known]
     if isinstance(value, str) and len(names) > 1:
         return f"unknown value {_shown(value)}{did_you_mean(value[:_LONGEST_VALUE], names)}"
-    return _expected(_listed(names, "or"), value)
+    return _expected(_join_words(names, "or"), value)
 
 
 def _shown(value: Any) -> str:
@@ -223,6 +223,6 @@ def _kinds(due: str | list[str]) -> list[str]:
     return [_KINDS[name] for name in ([due] if isinstance(due, str) else due)]
 
 
-def _listed(names: Iterable[str], last: str) -> str:
+def _join_words(names: Iterable[str], last: str) -> str:
     *first, end = names
     return f"{', '.join(first)} {last} {end}" if first else end

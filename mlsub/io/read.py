@@ -57,7 +57,7 @@ class YamlTree:
 
     def __init__(self, shown: str, kind: str, node: yaml.MappingNode) -> None:
         self.node = node
-        self.found: list[Problem] = []
+        self.problems: list[Problem] = []
         self._shown, self._kind = shown, kind
         #: The keys of a mapping as text, by the id of its node; the first of two alike counts.
         self._keys: dict[int, dict[str, tuple[yaml.Node, yaml.Node]]] = {}
@@ -84,7 +84,7 @@ class YamlTree:
                 elif (first := keys.setdefault(str(key.value), (key, value))[0]) is not key:
                     # YAML lets the later one win without a word.
                     message = f"{key.value!r} is given twice, first on line {first.start_mark.line + 1}"
-                    self.found.append(self._problem(key, message))
+                    self.problems.append(self._problem(key, message))
                 yield from self._read(value)
         else:
             for item in node.value:
@@ -122,13 +122,13 @@ class YamlTree:
 
     def report(self, message: str, *path: Step) -> None:
         """Note what is wrong at a place."""
-        steps = [self._shown_step(path[:at], step) for at, step in enumerate(path)]
-        self.found.append(Problem(self._shown, self.line(*path), with_place(steps, message)))
+        steps = [self._step_label(path[:at], step) for at, step in enumerate(path)]
+        self.problems.append(Problem(self._shown, self.line(*path), with_place(steps, message)))
 
-    def _shown_step(self, before: tuple[Step, ...], step: Step) -> str:
+    def _step_label(self, before: tuple[Step, ...], step: Step) -> str:
         """A key; of a list the id or name that an item has, else its position."""
-        own = (self.text(*before, step, word) for word in ("id", "name") if isinstance(step, int))
-        return next((text for text in own if text), str(step))
+        labels = (self.text(*before, step, word) for word in ("id", "name") if isinstance(step, int))
+        return next((text for text in labels if text), str(step))
 
     def check(self, schema: dict[str, Any]) -> None:
         """Note where the document does not fit a schema."""
@@ -141,8 +141,8 @@ class YamlTree:
         Raises:
             FileProblemsError: something is; the problems are in the order of their lines.
         """
-        if self.found:
-            raise FileProblemsError(sorted(dict.fromkeys(self.found), key=lambda problem: problem.line or 0))
+        if self.problems:
+            raise FileProblemsError(sorted(dict.fromkeys(self.problems), key=lambda problem: problem.line or 0))
 
     def _follow(self, path: Iterable[Step]) -> tuple[int, yaml.Node | None]:
         """The line of a place, or of the last one on the way to it, and its node if there is one."""
@@ -243,13 +243,13 @@ def _key_flaw(key: yaml.Node, kind: str) -> str | None:
         return "a key must be text, not a list or a mapping"
     if key.tag == "tag:yaml.org,2002:merge":
         return f"merge keys (<<) are not allowed in {kind}"
-    if _tag(key) not in _OF_KEYS:
+    if _tag(key) not in _KEY_TAGS:
         return f"the tag {_tag(key)} is not allowed in {kind}"
     return _NO_CHARACTER if _has_surrogate(key.value) else None
 
 
 #: What YAML takes an untagged key for; to the readers here it is text, as it is written.
-_OF_KEYS = ("!!str", "!!int", "!!float", "!!bool", "!!null", "!!timestamp", "!!value")
+_KEY_TAGS = ("!!str", "!!int", "!!float", "!!bool", "!!null", "!!timestamp", "!!value")
 _COLLECTIONS: dict[type[yaml.Node], str] = {
     yaml.MappingNode: "tag:yaml.org,2002:map",
     yaml.SequenceNode: "tag:yaml.org,2002:seq",
@@ -279,19 +279,19 @@ def _scalar(node: yaml.ScalarNode) -> Any:
         if _has_surrogate(text):
             raise ValueError(_NO_CHARACTER)
         return text
-    if kind not in _READS:
+    if kind not in _READERS:
         hint = "; put it in quotes" if kind == "!!value" else ""
         raise ValueError(f"{text[:40]!r} with the tag {kind} is not plain data{hint}")
     if len(text) > _MAX_NUMBER:
         raise ValueError(_TOO_LONG)
     try:
-        return _READS[kind](_CONSTRUCTOR, node)
+        return _READERS[kind](_CONSTRUCTOR, node)
     except Exception as error:
         raise ValueError(f"{text[:40]!r} is not a value of the kind {kind}") from error
 
 
 _CONSTRUCTOR: Any = yaml.SafeLoader("")
-_READS: dict[str, Any] = {
+_READERS: dict[str, Any] = {
     "!!bool": yaml.SafeLoader.construct_yaml_bool,
     "!!int": yaml.SafeLoader.construct_yaml_int,
     "!!float": yaml.SafeLoader.construct_yaml_float,
@@ -302,7 +302,7 @@ _READS: dict[str, Any] = {
 #: Such a file is a few kilobytes; the bound keeps a hostile one from being read at all.
 MAX_TOML_BYTES = 256 << 10
 _BITS = 64
-_DEEP = "not TOML: nested too deeply"
+_TOO_DEEP = "not TOML: nested too deeply"
 #: A dotted key of more parts than any document is deep: tomllib needs memory in the square of their number.
 _LONG_KEY = re.compile(
     r"(?:(?:(?<![\w-])[\w-]{1,200}|\"(?:[^\"\\\n]|\\.){0,200}\"|'[^'\n]{0,200}')[ \t]{0,20}\.[ \t]{0,20})"
@@ -323,12 +323,12 @@ def read_toml(file: Path, name: str | None = None) -> dict[str, Any]:
     """
     shown, text = name or str(file), read_text(file, name, MAX_TOML_BYTES)
     if long := _LONG_KEY.search(text):
-        raise refusal(shown, text.count("\n", 0, long.start()) + 1, _DEEP)
+        raise refusal(shown, text.count("\n", 0, long.start()) + 1, _TOO_DEEP)
     try:
         content: dict[str, Any] = _plain_toml(tomllib.loads(text))
         return content
     except RecursionError:
-        raise refusal(shown, 1, _DEEP) from None
+        raise refusal(shown, 1, _TOO_DEEP) from None
     except ValueError as error:
         # A number of too many digits is one as well, and has no line.
         place = _PLACE.search(str(error))

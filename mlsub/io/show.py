@@ -141,22 +141,22 @@ def squeezed(text: str) -> str:
     return "".join(char for char in text[:80].lower() if char.isalnum())
 
 
-def same_name(text: str, known: Iterable[str], also: Mapping[str, str]) -> str | None:
+def same_name(text: str, known: Iterable[str], aliases: Mapping[str, str]) -> str | None:
     """Return the known name that a text is, however its words are joined and capitalised; None for another.
 
-    ``also`` has other names, squeezed, and the known ones that they stand for.
+    ``aliases`` has other names, squeezed, and the known ones that they stand for.
     """
     names = {squeezed(name): name for name in known}
     wanted = squeezed(text)
-    other = also.get(wanted, "")
+    other = aliases.get(wanted, "")
     return other if other in names.values() else names.get(wanted)
 
 
-def likely_name(text: str, known: Sequence[str], also: Mapping[str, str]) -> str | None:
+def likely_name(text: str, known: Sequence[str], aliases: Mapping[str, str]) -> str | None:
     """Return the known name that a text is or is a misspelling of; None where that is not certain enough for advice.
 
     Names that differ in a digit are different names, and so are short ones with digits that differ in a letter, such
-    as bf16 and fp16. ``also`` is that of :func:`same_name`.
+    as bf16 and fp16. ``aliases`` are those of :func:`same_name`.
     """
     from difflib import get_close_matches
 
@@ -164,7 +164,7 @@ def likely_name(text: str, known: Sequence[str], also: Mapping[str, str]) -> str
     digits = re.sub(r"\D", "", wanted)
     alike = {short: name for name in known if re.sub(r"\D", "", short := squeezed(name)) == digits}
     close = get_close_matches(wanted, alike, n=1, cutoff=0.85 if digits else 0.75)
-    return same_name(text, known, also) or (alike[close[0]] if close else None)
+    return same_name(text, known, aliases) or (alike[close[0]] if close else None)
 
 
 class Spellings(NamedTuple):
@@ -173,7 +173,7 @@ class Spellings(NamedTuple):
     pattern: re.Pattern[str]
     meanings: dict[str, frozenset[str]]
 
-    def found(self, text: str) -> Iterator[tuple[re.Match[str], frozenset[str]]]:
+    def find(self, text: str) -> Iterator[tuple[re.Match[str], frozenset[str]]]:
         """The names in a text, the longest at each place, each with everything that it may mean."""
         for match in self.pattern.finditer(flat(text)):
             yield match, self.meanings[match[1]]

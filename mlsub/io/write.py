@@ -12,10 +12,13 @@ import re
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from filecmp import cmp
 from pathlib import Path
 from typing import BinaryIO
 
 from mlsub.io.errors import MlsubError, reason_of
+from mlsub.io.look import walk
+from mlsub.io.show import plain
 
 #: What a file system answers that cannot synchronise a folder, a pipe or a device.
 CANNOT_SYNC = (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.EBADF)
@@ -92,14 +95,15 @@ def back_up(file: Path) -> Path:
             copy2(file, part, follow_symlinks=False)
         put_file(part, backup, force=True)
     if earlier:
-        _tell(f"replaced {backup}, an earlier backup")
+        import logging
+
+        # It is on standard error, unless a program says otherwise.
+        logging.getLogger("mlsub").warning("%s", plain(f"mlsub: replaced {backup}, an earlier backup"))
     return backup
 
 
 def _same(one: Path, other: Path) -> bool:
     """Return whether two names are of one file, or of two with the same content; a link is only the same as itself."""
-    from filecmp import cmp
-
     found = one.lstat(), other.lstat()
     return os.path.samestat(*found) or (
         all(stat.S_ISREG(each.st_mode) for each in found) and cmp(one, other, shallow=False)
@@ -157,15 +161,6 @@ def _remove(part: Path) -> None:
     else:
         with suppress(OSError):
             part.unlink(missing_ok=True)
-
-
-def _tell(message: str) -> None:
-    """Log a warning of ``mlsub``, which is on standard error unless a program says otherwise."""
-    import logging
-
-    from mlsub.io.show import plain
-
-    logging.getLogger("mlsub").warning("%s", plain(f"mlsub: {message}"))
 
 
 def put_folder(staging: Path, final: Path) -> None:
@@ -289,7 +284,7 @@ def sync_tree(folder: Path) -> None:
     from concurrent.futures import ThreadPoolExecutor
 
     places, files = [], []
-    for place, _, names in os.walk(folder, topdown=False, onerror=_raise):
+    for place, _, names in walk(folder, topdown=False):
         places.append(Path(place))
         files += [os.path.join(place, name) for name in names]  # noqa: PTH118  (thousands of files)
     with ThreadPoolExecutor(_AT_ONCE) as threads:
@@ -312,10 +307,6 @@ def _sync(descriptor: int) -> None:
             raise
     finally:
         os.close(descriptor)
-
-
-def _raise(error: OSError) -> None:
-    raise error
 
 
 def make_folder(folder: Path) -> list[Path]:

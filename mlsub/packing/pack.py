@@ -17,7 +17,7 @@ import msgspec
 
 from mlsub.findings import Finding, Severity, Verdict
 from mlsub.io.errors import MlsubError, failing_as
-from mlsub.io.folders import Piece, adopt, assemble, reading
+from mlsub.io.folders import Piece, record_existing, assemble, failing_to_read
 from mlsub.io.write import make_folder, write_file
 from mlsub.packing.manifest import Manifest, Preparation, Waiver, to_ask
 from mlsub.packing.plan import Difference, Plan, compare, lies_in, make_plan, missing_files, obstacles
@@ -141,7 +141,7 @@ def pack(manifest: Manifest, out: Path, options: PackOptions) -> tuple[Plan, Pac
             return plan, msgspec.structs.replace(_judge(packed, report, manifest, options), written=written)
         report = _check_links(manifest, context, pieces)
     if options.write and plan.sound and packed.difference.none:
-        adopt(out, [item.to for item in pieces])
+        record_existing(out, [item.to for item in pieces])
     return plan, _judge(packed, report, manifest, options)
 
 
@@ -153,7 +153,7 @@ def _plan(
     Files are prepared in ``folder``; templates are written here.
     """
     check_place(out)
-    with reading(out):
+    with failing_to_read(out):
         missing = missing_files(manifest) if options.templates else {}
         for file in missing if options.write else ():
             if lies_in(file.parent, out):

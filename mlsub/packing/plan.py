@@ -15,7 +15,7 @@ import msgspec
 
 from mlsub.findings import Finding, Severity
 from mlsub.io.errors import reason_of
-from mlsub.io.folders import Piece, digest, foreign_files, list_files
+from mlsub.io.folders import Piece, foreign_files, list_files, path_digest
 from mlsub.io.look import open_regular
 from mlsub.io.show import first_few
 from mlsub.packing.manifest import Entry, Manifest, Part, System
@@ -300,7 +300,7 @@ def compare(pieces: Sequence[Piece], out: Path) -> Difference:
         changed=changed,
         same=tuple(to for to in planned if to in same),
         extra=extra,
-        foreign=foreign_files(out, {path: digest(out / path) for path in (*changed, *extra)}),
+        foreign=foreign_files(out, {path: path_digest(out / path) for path in (*changed, *extra)}),
     )
 
 

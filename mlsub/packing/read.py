@@ -155,7 +155,7 @@ class _Reader:
 
     def _waivers(self, names: list[str]) -> Iterator[Waiver]:
         # A misspelled entry is one defect, not one more for each waiver that names it rightly.
-        sure = not self._tree.found
+        sure = not self._tree.problems
         for number, waiver in enumerate(self._content.waivers):
             here = ("waivers", number)
             if hint := suggestion(waiver.rule, whole=True):

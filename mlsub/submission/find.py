@@ -44,7 +44,7 @@ def organisation(name: str) -> str:
     A name with parts that are not organisations stays as it is: ``Umbrella Computing`` is not known here.
     """
     text = name[:LONGEST]
-    found = [(match, values) for match, values in organisation_spellings().found(text) if len(values) == 1]
+    found = [(match, values) for match, values in organisation_spellings().find(text) if len(values) == 1]
     rest = flat(text)
     for match, _ in reversed(found):
         rest = rest[: match.start()] + rest[match.end() :]

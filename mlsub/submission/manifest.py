@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from mlsub.io.look import is_nothing, open_regular
+from mlsub.io.look import means_missing, open_regular
 from mlsub.io.problems import MAX_BYTES
 from mlsub.rounds import known_rounds, normalise_round
 
@@ -73,7 +73,7 @@ def manifest_at(file: Path) -> Named | None:
     except ValueError:
         return None
     except OSError as error:
-        if is_nothing(error):
+        if means_missing(error):
             return None
         raise
 

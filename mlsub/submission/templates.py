@@ -13,7 +13,7 @@ import msgspec
 
 from mlsub.io.data import loads, shipped
 from mlsub.io.errors import reason_of
-from mlsub.io.look import is_nothing, open_regular
+from mlsub.io.look import means_missing, open_regular
 from mlsub.systems.fields import placeholders_in
 
 #: Review rules on what is not filled in.
@@ -135,7 +135,7 @@ def content_of(file: Path, limit: int = _MAX_BYTES, *, follow: bool = True) -> b
         with open_regular(file, follow=follow) as stream:
             return stream.read(limit)
     except OSError as error:
-        if is_nothing(error) or isinstance(error, IsADirectoryError):
+        if means_missing(error) or isinstance(error, IsADirectoryError):
             return b""
         raise
 

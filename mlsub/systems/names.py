@@ -289,7 +289,7 @@ def chip_of(model: str, *besides: str) -> Chip | None:
 def _find_chips(text: str) -> frozenset[str]:
     """Return every accelerator that a text may mean; where it names several, those that all of its names allow."""
     meant: frozenset[str] = frozenset()
-    for _, values in chip_spellings().found(text[:LONGEST]):
+    for _, values in chip_spellings().find(text[:LONGEST]):
         some = frozenset(values) & all_chips().keys()
         meant = (meant & some) or some if meant else some
     return meant

@@ -29,13 +29,13 @@ def reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     monkeypatch.setattr(sys, "pycache_prefix", None)
     texts: list[bytes] = []
-    parsed = data._parsed
+    parsed = data._parse
 
     def spy(text: bytes) -> Any:
         texts.append(text)
         return parsed(text)
 
-    monkeypatch.setattr(data, "_parsed", spy)
+    monkeypatch.setattr(data, "_parse", spy)
     return texts
 
 

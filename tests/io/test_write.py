@@ -15,7 +15,7 @@ import pytest
 
 from mlsub.io import folders, look, write
 from mlsub.io.errors import MlsubError
-from mlsub.io.folders import check_free, digests, replace_folder
+from mlsub.io.folders import check_free, folder_digests, replace_folder
 from mlsub.io.write import (
     back_up,
     check_output,
@@ -366,7 +366,7 @@ def put(final: Path, files: dict[str, str]) -> None:
 
 
 def contents(folder: Path) -> dict[str, str]:
-    return {path: (folder / path).read_text() for path in digests(folder)}
+    return {path: (folder / path).read_text() for path in folder_digests(folder)}
 
 
 @pytest.fixture
@@ -415,7 +415,7 @@ def test_what_somebody_did_keeps_it_and_is_named(change: Callable[[Path], object
 def test_names_that_are_no_text_are_known_again(tmp_path: Path) -> None:
     put(tmp_path / "ACME", {"caf\udce9": "1", "café": "2"})
     put(tmp_path / "ACME", {})
-    assert not digests(tmp_path / "ACME")
+    assert not folder_digests(tmp_path / "ACME")
 
 
 def test_links_that_were_put_there_are_known_again(final: Path) -> None:

@@ -75,7 +75,7 @@ def named(text: str) -> tuple[Named, ...]:
 def organisations_in(text: str) -> Iterator[Named]:
     """Organisations, but not the makers of a host's parts; a maker's name before a product of its is the product's."""
     said = flat(text)
-    for match, values in organisation_spellings().found(text):
+    for match, values in organisation_spellings().find(text):
         rest, written = said[match.end() :].lstrip(), text[match.start() : match.end()]
         if not _starts(rest, vocabulary()["host_parts"]):
             of_product = chip_spellings().pattern.match(rest) is not None
@@ -98,7 +98,7 @@ def frameworks_in(text: str) -> Iterator[Named]:
 
 
 def _spelled(what: str, known: Spellings, text: str) -> Iterator[Named]:
-    for match, values in known.found(text):
+    for match, values in known.find(text):
         yield Named(what=what, written=text[match.start() : match.end()], values=values)
 
 

@@ -17,7 +17,7 @@ from mlsub.commands.db.query import check_ready, message_of
 from mlsub.commands.db.rows import Inserter, package_rows
 from mlsub.commands.db.schema import ABOUT, FORMAT, create_tables, stored
 from mlsub.io.errors import MlsubError, failing_as
-from mlsub.io.folders import back_up_foreign, check_free, digest, record, replace_folder
+from mlsub.io.folders import back_up_foreign, check_free, path_digest, replace_folder, write_record
 from mlsub.io.look import open_regular
 from mlsub.io.write import check_output, put_file, staging_beside, sync_file
 from mlsub.present.envelope import Answer
@@ -205,7 +205,7 @@ def _write(output: Path, context: Context, packages: Collection[Place], state: s
             with part.open("rb") as stream:
                 sync_file(stream)
             aside = back_up_foreign(output, [output])
-            record(output, {output.name: digest(part)})
+            write_record(output, {output.name: path_digest(part)})
             put_file(part, output, force=True)
             return aside[0].name if aside else None
 

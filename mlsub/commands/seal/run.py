@@ -21,7 +21,7 @@ import msgspec
 from mlsub.findings import Finding, Severity, Verdict
 from mlsub.io import VERSION
 from mlsub.io.errors import MlsubError, failing_as, reason_of
-from mlsub.io.folders import back_up_foreign, digest_of, record
+from mlsub.io.folders import back_up_foreign, bytes_digest, write_record
 from mlsub.io.look import file_digest
 from mlsub.io.show import first_few, plain
 from mlsub.io.write import check_output, put_file, staging_beside, sync_file, write_file
@@ -306,7 +306,9 @@ def _put(part: Path, out: Path, receipt: Receipt, manifest: bytes, *, force: boo
     if receipt.sha1:
         beside[sha1_file] = f"{receipt.sha1}  {out.name}\n".encode()
     beside[receipt_file] = receipt.render().encode("utf-8", "backslashreplace")
-    record(out, {file.name: digest_of(made) for file, made in beside.items()}, {out.name: f"sha256:{receipt.sha256}"})
+    write_record(
+        out, {file.name: bytes_digest(made) for file, made in beside.items()}, {out.name: f"sha256:{receipt.sha256}"}
+    )
     if force:
         for file in _beside(out):
             file.unlink(missing_ok=True)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from mlsub.commands.merge.run import plan_merge, read_sources
 from mlsub.io.errors import MlsubError
-from mlsub.io.folders import digests, record
+from mlsub.io.folders import folder_digests, write_record
 from mlsub.rounds import get_round
 from mlsub.workspace import AS_FOUND, package
 from tests.conftest import ExpectedText
@@ -339,7 +339,7 @@ def older(tmp_path: Path) -> Path:
     """A package in the place of the result, as mlsub would have put it there."""
     out = make_tree(tmp_path / "out", "here").folder
     (out / "old.txt").write_text("")
-    record(out, digests(out))
+    write_record(out, folder_digests(out))
     return out
 
 
