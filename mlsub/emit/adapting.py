@@ -14,7 +14,7 @@ from mlsub.convergence.algorithm import unit_of, unit_words
 from mlsub.emit.errors import EmitError
 from mlsub.emit.intervals import EvaluationInterval, Interval, RunInterval
 from mlsub.emit.recorder import Recorder
-from mlsub.emit.values import BLOCK_WORDS, NAMES, WORDS, samples
+from mlsub.emit.values import BLOCK_WORDS, NAMES, WORDS, check_samples
 from mlsub.io.errors import needs_extra
 from mlsub.io.show import first_few
 
@@ -63,7 +63,7 @@ class Training(msgspec.Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         for name in ("train_samples", "evaluation_samples", "batch_size"):
-            msgspec.structs.force_setattr(self, name, samples(name, getattr(self, name)))
+            msgspec.structs.force_setattr(self, name, check_samples(name, getattr(self, name)))
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -142,7 +142,7 @@ class ProgressCounter:
 
 
 class PositionMetadata:
-    """Says positions in the metadata that round and benchmark ask for.
+    """Makes the metadata in which round and benchmark want the position of an interval.
 
     Several benchmarks count samples or steps under the name of ``epoch_num``; what a number means there is what the
     reference points of the benchmark count.
@@ -153,30 +153,27 @@ class PositionMetadata:
 
     def __init__(self, recorder: Recorder, progress: Callable[[Position], Mapping[str, Any]] | None = None) -> None:
         self._recorder, self._progress = recorder, progress
-        self._words = unit_words(recorder.benchmark, recorder.round)
-        self._named = self._names()
-        if self._words not in ("epochs", "samples", "steps") and progress is None:
+        self._unit = unit_words(recorder.benchmark, recorder.round)
+        self._names = self._choose_names()
+        if self._unit not in ("epochs", "samples", "steps") and progress is None:
             raise EmitError(
-                f"{recorder.benchmark} counts {self._words}, which no framework does: give progress=..., a function "
+                f"{recorder.benchmark} counts {self._unit}, which no framework does: give progress=..., a function "
                 "that makes the metadata of a position (epoch, samples, step)"
             )
-
-    def _counted(self, position: Position) -> float:
-        """What a benchmark's ``epoch_num`` holds at a position."""
-        return {"samples": position.samples, "steps": position.step}.get(self._words, position.epoch)
 
     def evaluation_metadata(self, position: Position) -> dict[str, Any]:
         """The metadata of an evaluation."""
         if self._progress is not None:
             return dict(self._progress(position))
+        counted = {"samples": position.samples, "steps": position.step}
         every: dict[str, Any] = {
-            "epoch_num": self._counted(position),
+            "epoch_num": counted.get(self._unit, position.epoch),
             "samples_count": position.samples,
             "step_num": position.step,
         }
-        return {name: value for name, value in every.items() if name in self._named}
+        return {name: value for name, value in every.items() if name in self._names}
 
-    def _names(self) -> frozenset[str]:
+    def _choose_names(self) -> frozenset[str]:
         """The metadata that says the position of an evaluation: no more than is asked for."""
         units, gathers = self._recorder.units, self._recorder.units.gathers
         keys = ["eval_start", "eval_stop", units.quality_key]
@@ -201,12 +198,12 @@ class PositionMetadata:
         if self._progress is not None:
             found = {WORDS.get(name, name): value for name, value in self._progress(position).items()}
             return {BLOCK_WORDS.get(word, word): value for word, value in found.items()} | {"epochs": epochs}
-        names = {name for group in self._recorder.units.demanded("block_start") for name in group} & self._named
+        names = {name for group in self._recorder.units.demanded("block_start") for name in group} & self._names
         if "samples_count" in names:
             return {"samples_so_far": position.samples}
         if "step_num" in names:
             return {"steps_so_far": position.step}
-        if self._words == "samples":
+        if self._unit == "samples":
             return {"first_epoch": position.samples, "epochs": max(1, round(epochs * train_samples))}
         return {"first_epoch": int(position.epoch) + 1, "epochs": epochs}
 
@@ -228,9 +225,9 @@ class Session:
 
     def __init__(self, recorder: Recorder, training: Training) -> None:
         self.recorder, self._training = recorder, training
-        self.course = ProgressCounter(training.train_samples, training.batch_size)
+        self.progress = ProgressCounter(training.train_samples, training.batch_size)
         self.block_epochs: float = 1
-        self._language = PositionMetadata(recorder, training.progress)
+        self._metadata = PositionMetadata(recorder, training.progress)
         self._part: Interval | None = None
         self._seen: list[str] = []
         self._met = False
@@ -288,22 +285,22 @@ class Session:
                 "the processes have seeds of their own: start the process group before the recorder, or give seed=..."
             )
 
-    def training(self) -> None:
+    def open_block(self) -> None:
         """Training goes on: a block is open from here to the next evaluation."""
         if self.running and (self._part is None or isinstance(self._part, EvaluationInterval)):
             self._close_part()
-            position, samples = self.course.position(), self.course.train_samples
-            self._part = self.recorder.block(**self._language.block_arguments(position, self.block_epochs, samples))
+            position, samples = self.progress.position(), self.progress.train_samples
+            self._part = self.recorder.block(**self._metadata.block_arguments(position, self.block_epochs, samples))
             self._part.start()
 
-    def evaluating(self) -> None:
+    def begin_evaluation(self) -> None:
         """An evaluation begins."""
         if self.running and not isinstance(self._part, EvaluationInterval):
             self._end_part()
-            self._part = self.recorder.evaluation(**self._language.evaluation_metadata(self.course.position()))
+            self._part = self.recorder.evaluation(**self._metadata.evaluation_metadata(self.progress.position()))
             self._part.start()
 
-    def evaluated(self, metrics: Mapping[str, Any], *, last: bool = True) -> bool:
+    def take_metrics(self, metrics: Mapping[str, Any], *, last: bool = True) -> bool:
         """An evaluation has metrics.
 
         Args:
@@ -318,7 +315,7 @@ class Session:
         """
         if not self.running:
             return self._met
-        self.evaluating()
+        self.begin_evaluation()
         self._seen.extend(map(str, metrics))
         if not last and any(name not in metrics for name in self._training.metrics):
             return False

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from mlsub.emit.errors import EmitError
 from mlsub.emit.ranks import Ranks
-from mlsub.emit.values import Units, measure
+from mlsub.emit.values import MetadataRules, check_measure
 from mlsub.emit.writer import Writer, warn_caller
 
 
@@ -17,7 +17,7 @@ class Recording:
     """The log of one run and the processes that make it, as far as its intervals need them."""
 
     ranks: Ranks
-    units: Units
+    units: MetadataRules
     _writer: Writer
     _identity: dict[str, str]
 
@@ -158,7 +158,7 @@ class EvaluationInterval(Interval):
 
     def _measure(self, name: str, value: Any) -> Any:
         """The number; a process that does not write need not have one."""
-        return measure(name, value) if self.recorder.writes else value
+        return check_measure(name, value) if self.recorder.writes else value
 
 
 class InitInterval(Interval):

@@ -68,10 +68,10 @@ class RecorderCallback(Adapter, Callback):
         """Open a block, unless one goes on from the epoch before."""
         session = self._session
         if self._steps == 0:
-            session.course.begin(epoch, 0)
+            session.progress.begin(epoch, 0)
         session.block_epochs = _block_epochs(self._frequency, epoch)
         self._batches = 0
-        session.training()
+        session.open_block()
 
     def on_train_batch_end(self, batch: int, logs: Mapping[str, Any] | None = None) -> None:
         """Count samples; ``batch`` is the last of those that were trained on in one go."""
@@ -79,24 +79,24 @@ class RecorderCallback(Adapter, Callback):
         new = batch + 1 - self._batches
         self._batches += new
         self._steps += new
-        session.course.advance(new * session.course.batch_size, self._steps)
+        session.progress.advance(new * session.progress.batch_size, self._steps)
 
     def on_test_begin(self, logs: Mapping[str, Any] | None = None) -> None:
         """Begin an evaluation: Keras makes one at the end of an epoch."""
         if self._session.running:
-            self._session.course.end_epoch()
-            self._session.evaluating()
+            self._session.progress.end_epoch()
+            self._session.begin_evaluation()
 
     def on_test_end(self, logs: Mapping[str, Any] | None = None) -> None:
         """Log the quality, and stop the training where it is done."""
         if self._session.running:
             metrics = {f"val_{name}": value for name, value in (logs or {}).items()}
-            if self._session.evaluated(metrics):
+            if self._session.take_metrics(metrics):
                 self.model.stop_training = True
 
     def on_epoch_end(self, epoch: int, logs: Mapping[str, Any] | None = None) -> None:
         """Count an epoch that was not evaluated."""
-        self._session.course.end_epoch()
+        self._session.progress.end_epoch()
 
     def on_train_end(self, logs: Mapping[str, Any] | None = None) -> None:
         """Stop the clock, if the target has not stopped it."""

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from mlsub.emit.adapting import Adapter, Training, not_installed
-from mlsub.emit.ranks import Detected, environment_number, local_rank
+from mlsub.emit.ranks import DetectedRanks, environment_number, local_rank
 from mlsub.emit.recorder import Recorder
 
 try:
@@ -28,7 +28,7 @@ except ImportError:
 __all__ = ["LightningRanks", "RecorderCallback"]
 
 
-class LightningRanks(Detected):
+class LightningRanks(DetectedRanks):
     """The processes that Lightning's own launcher starts, which say who they are by ``LOCAL_RANK`` and ``NODE_RANK``.
 
     Give it to the recorder as ``ranks=`` where a trainer with ``devices=`` above 1 starts the processes itself; under
@@ -71,35 +71,35 @@ class RecorderCallback(Adapter, Callback):
     def on_train_start(self, trainer: Any, pl_module: Any) -> None:
         """Look how often the training is evaluated."""
         session = self._session
-        session.course.begin(trainer.current_epoch, trainer.global_step)
+        session.progress.begin(trainer.current_epoch, trainer.global_step)
         session.block_epochs = _block_epochs(trainer)
-        session.training()
+        session.open_block()
 
     def on_train_batch_start(self, trainer: Any, pl_module: Any, batch: Any, batch_idx: int) -> None:
         """Open a block after an evaluation."""
-        self._session.training()
+        self._session.open_block()
 
     def on_train_batch_end(self, trainer: Any, pl_module: Any, outputs: Any, batch: Any, batch_idx: int) -> None:
         """Count samples."""
-        course = self._session.course
-        course.advance(course.batch_size / trainer.accumulate_grad_batches, trainer.global_step)
+        progress = self._session.progress
+        progress.advance(progress.batch_size / trainer.accumulate_grad_batches, trainer.global_step)
 
     def on_validation_start(self, trainer: Any, pl_module: Any) -> None:
         """Begin an evaluation; the sanity check is none."""
         if self._evaluates(trainer):
             if trainer.is_last_batch:
-                self._session.course.end_epoch()
-            self._session.evaluating()
+                self._session.progress.end_epoch()
+            self._session.begin_evaluation()
 
     def on_validation_end(self, trainer: Any, pl_module: Any) -> None:
         """Log the quality, and stop the training where it is done."""
-        if self._evaluates(trainer) and self._session.evaluated(trainer.callback_metrics):
+        if self._evaluates(trainer) and self._session.take_metrics(trainer.callback_metrics):
             trainer.should_stop = True
 
     def on_train_epoch_end(self, trainer: Any, pl_module: Any) -> None:
         """Count an epoch that was not evaluated."""
         if trainer.is_last_batch:
-            self._session.course.end_epoch()
+            self._session.progress.end_epoch()
 
     def on_fit_end(self, trainer: Any, pl_module: Any) -> None:
         """A training that did not even begin (``max_epochs=0``) is aborted."""

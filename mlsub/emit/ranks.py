@@ -50,7 +50,7 @@ class _Connection(NamedTuple):
     connected: bool = True
 
 
-class Detected:
+class DetectedRanks:
     """Ranks as far as they can be found out: by torch.distributed, mpi4py or JAX, or by the launcher's variables.
 
     What is running is looked up each time, for a training may start it after the recorder is made. Without a framework
@@ -83,7 +83,7 @@ class Detected:
 
 def _connection() -> _Connection:
     """What connects the processes: a framework that is imported and started, else nothing."""
-    for name, connect in (("torch.distributed", _torch), ("mpi4py.MPI", _mpi), ("jax", _jax)):
+    for name, connect in (("torch.distributed", _connect_torch), ("mpi4py.MPI", _connect_mpi), ("jax", _connect_jax)):
         module = sys.modules.get(name)
         running = connect(module) if module is not None else None
         if running is not None:
@@ -92,7 +92,7 @@ def _connection() -> _Connection:
     return _Connection(local_rank() if rank is None else rank, max(1, environment_number(_SIZE) or 1), connected=False)
 
 
-def _torch(group: Any) -> _Connection | None:
+def _connect_torch(group: Any) -> _Connection | None:
     """The process group of torch.distributed."""
     if not (group.is_available() and group.is_initialized()):
         return None
@@ -105,7 +105,7 @@ def _torch(group: Any) -> _Connection | None:
     return _Connection(int(group.get_rank()), int(group.get_world_size()), group.barrier, share)
 
 
-def _mpi(module: Any) -> _Connection | None:
+def _connect_mpi(module: Any) -> _Connection | None:
     """The world of mpi4py."""
     if not module.Is_initialized() or module.Is_finalized() or module.COMM_WORLD.Get_size() == 1:
         return None
@@ -113,7 +113,7 @@ def _mpi(module: Any) -> _Connection | None:
     return _Connection(int(world.Get_rank()), int(world.Get_size()), world.Barrier, partial(world.bcast, root=0))
 
 
-def _jax(module: Any) -> _Connection | None:
+def _connect_jax(module: Any) -> _Connection | None:
     """The processes of jax.distributed. They share arrays of one shape, so what is shared goes as text with its length.
 
     Asking JAX for more than whether it is started would start it, and it could not be set up any more.
@@ -154,14 +154,14 @@ def environment_number(names: tuple[str, ...]) -> int | None:
 
 
 #: Where a launcher gives all processes of a run their seed.
-SEED = "MLSUB_SEED"
+SEED_VARIABLE = "MLSUB_SEED"
 #: Fits every framework's seed.
-LARGEST = 2**31 - 1
+LARGEST_SEED = 2**31 - 1
 
 
 def draw_seed() -> int:
     """Return a seed from the system's source of randomness, from 0 to 2^31 - 1."""
-    return secrets.randbelow(LARGEST + 1)
+    return secrets.randbelow(LARGEST_SEED + 1)
 
 
 def seed_of_launcher() -> int | None:
@@ -170,9 +170,9 @@ def seed_of_launcher() -> int | None:
     Raises:
         EmitError: it is not a whole number from 0 to 2^31 - 1.
     """
-    text = os.environ.get(SEED, "").strip()
+    text = os.environ.get(SEED_VARIABLE, "").strip()
     if not text:
         return None
-    if not (text.isascii() and text.isdigit() and len(text) < 20 and int(text) <= LARGEST):
-        raise EmitError(f"{SEED} is {text[:40]!r}: set it to a whole number from 0 to {LARGEST}")
+    if not (text.isascii() and text.isdigit() and len(text) < 20 and int(text) <= LARGEST_SEED):
+        raise EmitError(f"{SEED_VARIABLE} is {text[:40]!r}: set it to a whole number from 0 to {LARGEST_SEED}")
     return int(text)

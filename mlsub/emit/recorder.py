@@ -23,10 +23,17 @@ from typing import Any, Literal, Self
 from mlsub.divisions import CLOSED, DIVISIONS, DivisionName
 from mlsub.emit.errors import EmitError
 from mlsub.emit.intervals import EvaluationInterval, InitInterval, Interval, Recording, RunInterval
-from mlsub.emit.ranks import SEED, Detected, Ranks, draw_seed, seed_of_launcher
+from mlsub.emit.ranks import SEED_VARIABLE, DetectedRanks, Ranks, draw_seed, seed_of_launcher
 from mlsub.emit.sink import LogFile, earlier_seeds
-from mlsub.emit.values import BLOCK_WORDS, Units, check_status, refuse_ambiguous_words, samples, whole_number
-from mlsub.emit.writer import Writer
+from mlsub.emit.values import (
+    BLOCK_WORDS,
+    MetadataRules,
+    check_samples,
+    check_status,
+    check_whole_number,
+    refuse_ambiguous_words,
+)
+from mlsub.emit.writer import JudgedAs, Writer
 from mlsub.findings import Finding, Severity
 from mlsub.io.errors import MlsubError
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round
@@ -84,17 +91,17 @@ class Recorder(Recording):
         root: Path | None = None,
         overwrite: bool = False,
     ) -> None:
-        self.round = _round(usage, round, rules)
-        _must_be(benchmark, self.round.benchmarks, f"benchmark of {self.round.title}")
-        _must_be(division, tuple(DIVISIONS), "division")
-        _must_be(strict or division, (*DIVISIONS, "warn"), "strictness")
+        self.round = _find_round(usage, round, rules)
+        _check_choice(benchmark, self.round.benchmarks, f"benchmark of {self.round.title}")
+        _check_choice(division, tuple(DIVISIONS), "division")
+        _check_choice(strict or division, (*DIVISIONS, "warn"), "strictness")
         if self.round.log_format != "mllog":
             raise EmitError(f"{self.round.title} has a log format of its own, which nothing writes any more")
         self.path = Path(path)
         self.benchmark, self.division = benchmark, division
-        self.ranks = ranks or Detected()
-        judged_as = division if strict in (None, "warn") else str(strict)
-        self.units = Units(rules_for(usage, self.round.name, judged_as, benchmark, self.round.overlay))
+        self.ranks = ranks or DetectedRanks()
+        strictness = division if strict in (None, "warn") else str(strict)
+        self.units = MetadataRules(rules_for(usage, self.round.name, strictness, benchmark, self.round.overlay))
         self._identity = {
             "submission_benchmark": benchmark,
             "submission_division": division,
@@ -105,8 +112,8 @@ class Recorder(Recording):
         }
         check_status(self._identity["submission_status"], self.round)
         file = LogFile(self.path, overwrite=overwrite) if self.ranks.rank == 0 else None
-        judged = self.round, judged_as, benchmark, self.path.name
-        self._writer = Writer(file, *judged, refuses=strict != "warn", namespace=namespace, root=root)
+        judged = JudgedAs(self.round, strictness, benchmark)
+        self._writer = Writer(file, judged, self.path.name, refuses=strict != "warn", namespace=namespace, root=root)
         self._earlier = earlier_seeds(self.path) if file is not None else {}
         self._run: RunInterval | None = None
         self._closed = False
@@ -160,7 +167,7 @@ class Recorder(Recording):
         Raises:
             EmitError: one is not a whole number above 0; then neither is logged.
         """
-        train, evaluation = samples("train", train), samples("evaluation", evaluation)
+        train, evaluation = check_samples("train", train), check_samples("evaluation", evaluation)
         self.log("train_samples", train)
         self.log("eval_samples", evaluation)
 
@@ -171,7 +178,7 @@ class Recorder(Recording):
             DoomedRunError: another result in the folder has it: two runs of one seed are one run.
             EmitError: it is not a whole number, or not the one that process 0 logs.
         """
-        value = whole_number("the seed", value)
+        value = check_whole_number("the seed", value)
         logged = self.ranks.share(value)
         if logged != value:
             raise EmitError(
@@ -204,7 +211,7 @@ class Recorder(Recording):
             raise EmitError(
                 f"process {rank} of {size} is not connected with the others, and each would draw a seed of its own: "
                 "start torch.distributed, jax.distributed or mpi4py before the recorder, give ranks=..., or have the "
-                f"launcher set {SEED} for all of them, to another seed for each run"
+                f"launcher set {SEED_VARIABLE} for all of them, to another seed for each run"
             )
         drawn = draw_seed()
         while drawn in self._earlier:
@@ -340,7 +347,7 @@ def drop_page_cache(drop: Path = _DROP_CACHES) -> str | None:
     return None
 
 
-def _round(usage: str, name: str, rules: str | None) -> Round:
+def _find_round(usage: str, name: str, rules: str | None) -> Round:
     try:
         return get_round(usage, normalise_round(name) or name, rules)
     except (MlsubError, KeyError) as error:
@@ -348,7 +355,7 @@ def _round(usage: str, name: str, rules: str | None) -> Round:
         raise EmitError(f"There are no rules for {usage} round {name}; known: {known}") from error
 
 
-def _must_be(name: str, known: tuple[str, ...], what: str) -> None:
+def _check_choice(name: str, known: tuple[str, ...], what: str) -> None:
     if name not in known:
         close = get_close_matches(name, known, n=1)
         hint = f"Did you mean {close[0]}?" if close else f"Known: {', '.join(known)}."

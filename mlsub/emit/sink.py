@@ -10,7 +10,6 @@ import os
 import socket
 import stat
 import sys
-from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
@@ -51,16 +50,16 @@ class LogFile(logging.Handler):
         self.failed: str | None = None
         self._owner = os.getpid()
         self._shown = plain(str(path))
-        self._file = self._opened()
+        self._file = self._open_locked()
         try:
-            self._begin(overwrite=overwrite)
+            self._start_empty(overwrite=overwrite)
         except EmitError:
             os.close(self._file)
             raise
         # Only now: the logging module closes at exit whatever it knows, whether it is made or not.
         super().__init__(logging.NOTSET)
 
-    def _opened(self) -> int:
+    def _open_locked(self) -> int:
         """The log, made if it is not there, and locked.
 
         Raises:
@@ -92,7 +91,7 @@ class LogFile(logging.Handler):
             raise EmitError(f"{self._shown} cannot be opened: {_reason(error)}") from None
         return file
 
-    def _begin(self, *, overwrite: bool) -> None:
+    def _start_empty(self, *, overwrite: bool) -> None:
         """Start with an empty file, whose name is on the disk."""
         filled = os.fstat(self._file).st_size  # A device or a pipe has no size.
         if filled and not overwrite and not self._is_torn_start():
@@ -140,7 +139,7 @@ class LogFile(logging.Handler):
             )
         if self._file < 0:
             raise EmitError(f"{self._shown} is closed: the recorder that wrote it has ended")
-        line = _alone(text.encode("utf-8", "backslashreplace")) + b"\n"
+        line = _escape_inner_records(text.encode("utf-8", "backslashreplace")) + b"\n"
         before = os.fstat(self._file).st_size
         try:
             written = os.write(self._file, line)
@@ -187,7 +186,7 @@ class LogFile(logging.Handler):
                     self.path.unlink()
 
 
-def _alone(line: bytes) -> bytes:
+def _escape_inner_records(line: bytes) -> bytes:
     """A line in which no text looks like a record of its own: the official parser reads the last one of a line."""
     before, token, record = line.partition(_TOKEN)
     return before + token + record.replace(_TOKEN, _ESCAPED)
@@ -212,13 +211,8 @@ def earlier_seeds(log: Path) -> dict[int, str]:
     except OSError:
         return found
     for file in siblings[:_MAX_SIBLINGS]:
-        for seed in _seeds_of(file):
-            found.setdefault(seed, file.name)
+        with contextlib.suppress(MlsubError, OSError):
+            for event in islice(read_events(file), _HEAD_RECORDS):
+                if event.key == "seed" and type(event.value) is int:
+                    found.setdefault(event.value, file.name)
     return found
-
-
-def _seeds_of(file: Path) -> Iterator[int]:
-    with contextlib.suppress(MlsubError, OSError):
-        for event in islice(read_events(file), _HEAD_RECORDS):
-            if event.key == "seed" and type(event.value) is int:
-                yield event.value

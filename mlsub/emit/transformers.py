@@ -39,41 +39,41 @@ class RecorderCallback(Adapter, TrainerCallback):
         """Start the clock: the Trainer draws batches next."""
         session = self._session
         session.start(args)
-        session.course.begin(int(state.epoch or 0), state.global_step)
-        session.block_epochs = _block_epochs(args, state, session.course.train_samples, session.course.batch_size)
+        session.progress.begin(int(state.epoch or 0), state.global_step)
+        session.block_epochs = _block_epochs(args, state, session.progress.train_samples, session.progress.batch_size)
 
     def on_epoch_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
         """Open a block: the Trainer loads the first batch."""
-        self._session.training()
+        self._session.open_block()
 
     def on_step_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
         """Open a block after an evaluation."""
-        self._session.training()
+        self._session.open_block()
 
     def on_step_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
         """Count samples."""
-        course = self._session.course
-        course.advance(course.batch_size, state.global_step)
+        progress = self._session.progress
+        progress.advance(progress.batch_size, state.global_step)
         if control.should_evaluate:
-            self._session.evaluating()
+            self._session.begin_evaluation()
 
     def on_epoch_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
         """Count an epoch, unless a limit broke it off."""
         if state.epoch and abs(state.epoch - round(state.epoch)) < 1e-6:
-            self._session.course.end_epoch()
+            self._session.progress.end_epoch()
         if control.should_evaluate:
-            self._session.evaluating()
+            self._session.begin_evaluation()
 
     def on_prediction_step(self, args: Any, state: Any, control: Any, **more: Any) -> None:
         """An evaluation that another callback asked for has begun."""
-        self._session.evaluating()
+        self._session.begin_evaluation()
 
     def on_evaluate(self, args: Any, state: Any, control: Any, metrics: Mapping[str, Any], **more: Any) -> None:
         """Log the quality, and stop the training where it is done.
 
         Of several data sets each has an evaluation of its own; the quality may come with any.
         """
-        if self._session.evaluated(metrics, last=False):
+        if self._session.take_metrics(metrics, last=False):
             control.should_training_stop = True
 
     def on_train_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:

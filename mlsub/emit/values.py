@@ -42,19 +42,19 @@ def plain_value(value: Any, level: int = 0) -> Any:
     raise EmitError(f"{type(value).__name__} cannot be logged: log a number, a text, or a list or mapping of them")
 
 
-def samples(name: str, value: Any) -> int:
+def check_samples(name: str, value: Any) -> int:
     """A number of samples, 1 or more.
 
     Raises:
         EmitError: it is something else, such as None.
     """
-    found = whole_number(name, value, "a number of samples above 0")
+    found = check_whole_number(name, value, "a number of samples above 0")
     if found < 1:
         raise EmitError(f"{name} is {found}: give a number of samples above 0")
     return found
 
 
-def whole_number(name: str, value: Any, wanted: str = "a whole number") -> int:
+def check_whole_number(name: str, value: Any, wanted: str = "a whole number") -> int:
     """A count or a seed.
 
     Args:
@@ -69,7 +69,7 @@ def whole_number(name: str, value: Any, wanted: str = "a whole number") -> int:
     return found
 
 
-def measure(name: str, value: Any) -> float:
+def check_measure(name: str, value: Any) -> float:
     """The quality that an evaluation found.
 
     Args:
@@ -124,7 +124,7 @@ _BLOCK_NAMES = {
 }
 
 
-class Units:
+class MetadataRules:
     """The metadata of a rule set's keys.
 
     Args:

@@ -12,12 +12,12 @@ import time
 import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from mlsub.divisions import CLOSED, division_of
 from mlsub.emit.errors import DoomedRunError, EmitError, EmitWarning, describe
 from mlsub.emit.sink import LogFile
-from mlsub.emit.values import plain_value, whole_number
+from mlsub.emit.values import check_whole_number, plain_value
 from mlsub.findings import Finding, Severity
 from mlsub.io.documents import Pair
 from mlsub.judge.keys import known_keys, with_slips
@@ -39,14 +39,20 @@ _NOTHING: frozenset[str] = frozenset()
 _CHECKPOINT = "the time at which the checkpoint was written, as int(time.time() * 1000)"
 
 
+class JudgedAs(NamedTuple):
+    """By whose rules a run is judged: a round, ``closed`` or ``open``, and a benchmark of the round."""
+
+    round: Round
+    division: str
+    benchmark: str
+
+
 class Writer:
     """Judges the records of one run as they are made, and writes them in the process that does.
 
     Args:
         file: the log, None in a process that does not write.
-        round_: whose rules hold.
-        division: ``closed`` or ``open``.
-        benchmark: one of the round.
+        judged_as: whose rules hold.
         path: what findings call the log.
         refuses: whether a record that dooms the run raises; else it is a warning.
         namespace: goes into every record.
@@ -56,9 +62,7 @@ class Writer:
     def __init__(
         self,
         file: LogFile | None,
-        round_: Round,
-        division: str,
-        benchmark: str,
+        judged_as: JudgedAs,
         path: str,
         *,
         refuses: bool,
@@ -72,8 +76,8 @@ class Writer:
         #: Whether the rules have refused something, and when (ms) the timed region has begun, if it has.
         self.refused = False
         self.run_start: int | None = None
+        self._judged_as = round_, division, benchmark = judged_as
         self._rules = LogRules(round_, division_of(division), benchmark)
-        self._of = (round_, division, benchmark)
         self._path = path
         self._reported: set[tuple[str, str]] = set()
         rules = rules_for(round_.usage, round_.name, division, benchmark, round_.overlay)
@@ -98,7 +102,7 @@ class Writer:
             EmitError: it is not JSON, cannot be written, or cannot have this time.
         """
         value, metadata = plain_value(value), plain_value(metadata)
-        time_ms, kind = self._time(key, at), event_type(key)
+        time_ms, kind = self._time_of_record(key, at), event_type(key)
         event = Event(
             time_ms=float(time_ms),
             key=key,
@@ -108,7 +112,11 @@ class Writer:
             namespace=self._namespace,
             line=self.file.lines + 1 if self.file is not None else 1,
         )
-        found = self._judge(event)
+        self._rules.add((event,))
+        self._seeds += key == "seed"
+        if key not in self._known and len(self._unknown) < _MOST_UNKNOWN:
+            self._unknown.setdefault(key, event.line)
+        found = self._not_reported(self._certain()) if self._rules.in_trouble(key) else []
         if self.file is not None:
             self.act_on(found)
         if key == "run_start":
@@ -116,7 +124,7 @@ class Writer:
         if self.file is not None:
             self._log(key, value, metadata, time_ms, kind)
 
-    def _time(self, key: str, at: int | None) -> int:
+    def _time_of_record(self, key: str, at: int | None) -> int:
         """Return the time (ms) of a record: now, or that of the checkpoint that it is about.
 
         Raises:
@@ -125,11 +133,11 @@ class Writer:
         now = int(time.time() * 1000)
         if at is None:
             return now
-        round_, _, benchmark = self._of
+        round_, _, benchmark = self._judged_as
         if not is_evaluated_after_run(benchmark, round_.usage, round_.name):
             why = f"{benchmark} is not evaluated after the run in {round_.title}; leave it out"
             raise EmitError(f"{key} takes no time_ms: {why}")
-        at = whole_number("time_ms", at, _CHECKPOINT)
+        at = check_whole_number("time_ms", at, _CHECKPOINT)
         if self.run_start is None or not self.run_start <= at <= now:
             run = f"the run, from {self.run_start or 'run_start, which is not logged,'} to now, {now}"
             raise EmitError(f"time_ms is {at}, which is not in {run}: give {_CHECKPOINT}")
@@ -174,20 +182,10 @@ class Writer:
             except EmitError as error:
                 actual = str(error).partition(" cannot")[0]
                 found.append(finding("preflight.cannot-log", self._path, f"{key} cannot be logged", actual=actual))
-        checked = preflight(*self._of, given, self._path, stated)
+        checked = preflight(*self._judged_as, given, self._path, stated)
         lost = {f"key.{key}.count" for key in hyperparameters.keys() - {one.key for one in given}}
         found += [one for one in checked.findings if one.rule not in lost]
-        return found if self.refuses else self._new(iter(found))
-
-    def _judge(self, event: Event) -> list[Finding]:
-        """Take the next record; the findings that it makes certain."""
-        self._rules.add((event,))
-        self._seeds += event.key == "seed"
-        if event.key not in self._known and len(self._unknown) < _MOST_UNKNOWN:
-            self._unknown.setdefault(event.key, event.line)
-        if not self._rules.in_trouble(event.key):
-            return []
-        return self._new(self._certain())
+        return found if self.refuses else self._not_reported(iter(found))
 
     def _certain(self) -> Iterator[Finding]:
         """What no later record can fix."""
@@ -201,13 +199,13 @@ class Writer:
         if self._seed_needed and not self._seeds:
             message, expected = "The run does not log its seed", "a different seed for each run"
             missing.append(finding("seed.missing", self._path, message, expected=expected))
-        return self._new(iter(with_slips(missing, self._unknown)))
+        return self._not_reported(iter(with_slips(missing, self._unknown)))
 
     def _is_logged_later(self, rule: KeyRule, flaw: Flaw) -> bool:
         """Whether what is wrong is about a key that is logged later, when the clock runs."""
         return flaw.aspect == AnyOfAspect.name or rule.key in self._late
 
-    def _new(self, found: Iterator[Finding]) -> list[Finding]:
+    def _not_reported(self, found: Iterator[Finding]) -> list[Finding]:
         fresh = [each for each in found if (each.rule, each.message) not in self._reported]
         self._reported.update((each.rule, each.message) for each in fresh)
         return fresh

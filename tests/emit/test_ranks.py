@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from mlsub.emit import DoomedRunError, EmitError
-from mlsub.emit.ranks import Detected
+from mlsub.emit.ranks import DetectedRanks
 from tools.support.digits import initialise, recorder, train
 from tools.support.effort import HUNG
 from tools.support.judging import report_on
@@ -139,7 +139,7 @@ def test_launchers_say_which_process_this_is(
         monkeypatch.delenv(name, raising=False)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    found = Detected()
+    found = DetectedRanks()
     assert (found.rank, found.size) == (rank, size)
     found.barrier()
     assert found.share(7) == 7
@@ -259,7 +259,7 @@ def test_torch_distributed_is_used_where_it_runs(monkeypatch: pytest.MonkeyPatch
         broadcast_object_list=lambda box, src: box.__setitem__(0, f"from {src}"),
     )
     monkeypatch.setitem(sys.modules, "torch.distributed", module)
-    found = Detected()
+    found = DetectedRanks()
     found.barrier()
     assert (found.rank, found.size, found.share(1), calls) == (2, 4, "from 0", ["barrier"])
     module.__dict__["is_initialized"] = lambda: False
@@ -274,7 +274,7 @@ def test_mpi4py_is_used_where_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     module = ModuleType("mpi4py.MPI")
     module.__dict__.update(COMM_WORLD=world, Is_initialized=lambda: True, Is_finalized=lambda: False)
     monkeypatch.setitem(sys.modules, "mpi4py.MPI", module)
-    found = Detected()
+    found = DetectedRanks()
     found.barrier()
     assert (found.rank, found.size, found.share("x"), calls) == (1, 2, 0, ["barrier"])
 
@@ -320,7 +320,7 @@ def test_jax_is_used_where_its_processes_run(monkeypatch: pytest.MonkeyPatch) ->
     jax = FakeJax(True, 2, sent)
     monkeypatch.setitem(sys.modules, "jax", jax)
     monkeypatch.setitem(sys.modules, "jax.experimental.multihost_utils", multihost)
-    found = Detected()
+    found = DetectedRanks()
     for value in (7, None, True, "refused: größer"):
         assert (found.rank, found.size, found.connected, found.share(value)) == (0, 2, True, value)
         assert all(isinstance(array, numpy.ndarray) for array in outbox)
@@ -336,15 +336,15 @@ def test_jax_is_not_started_by_asking(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its number of processes is known only once it runs, and then its processes could not be set up any more."""
     jax = FakeJax(False, 2, [])
     monkeypatch.setitem(sys.modules, "jax", jax)
-    assert not Detected().connected
+    assert not DetectedRanks().connected
     assert jax.asked == 0
     alone = FakeJax(True, 1, [])
     monkeypatch.setitem(sys.modules, "jax", alone)
-    assert not Detected().connected
+    assert not DetectedRanks().connected
     # An old JAX cannot be asked.
     del jax.distributed
     monkeypatch.setitem(sys.modules, "jax", jax)
-    assert not Detected().connected
+    assert not DetectedRanks().connected
 
 
 def test_nothing_is_imported_that_is_not_there() -> None:

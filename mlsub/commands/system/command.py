@@ -292,12 +292,12 @@ def _captures(files: tuple[str, ...], *, merge: bool) -> list[tuple[str, Capture
 
 def _put_capture(captures: list[tuple[str, Capture]], output: str | None, *, force: bool) -> None:
     """Write this host's capture, its file named after the process that wrote it."""
-    from mlsub.emit.ranks import Detected
+    from mlsub.emit.ranks import DetectedRanks
     from mlsub.systems.capture import to_json
 
     if len(captures) > 1:
         raise MlsubError("--format json is the capture of one host; leave it out to join several.")
-    file = None if output is None else output.replace("{rank}", str(Detected().rank))
+    file = None if output is None else output.replace("{rank}", str(DetectedRanks().rank))
     _write(to_json(captures[0][1]), file, force=force)
 
 
@@ -321,9 +321,9 @@ def _write(content: str, output: str | None, *, force: bool) -> None:
 
 
 def _put_captured(draft: Draft, output: str | None, *, sources: bool, force: bool) -> None:
-    from mlsub.emit.ranks import Detected
+    from mlsub.emit.ranks import DetectedRanks
 
-    if output is not None and Detected().size > 1:
+    if output is not None and DetectedRanks().size > 1:
         raise MlsubError(f"Every process would write {output}. Write -o capture.{{rank}}.json, and join with --merge.")
     if output is not None or not sources:
         _put(draft, output, force=force)

@@ -100,10 +100,10 @@ def test_an_evaluation_that_comes_to_nothing_is_closed(tmp_path: Path) -> None:
     with opened(log) as rec:
         session = Session(rec, digits("accuracy"))
         session.start(None)
-        session.training()
-        session.evaluating()
-        session.training()
-        assert not session.evaluated({"accuracy": 0.5})
+        session.open_block()
+        session.begin_evaluation()
+        session.open_block()
+        assert not session.take_metrics({"accuracy": 0.5})
         session.finish()
         session.finish()
     after = keys(log)[keys(log).index("run_start") + 1 :]
@@ -116,8 +116,8 @@ def test_several_measures_are_found_by_their_metrics(tmp_path: Path) -> None:
     with training(log, round="3.0", benchmark="maskrcnn") as rec, pytest.warns(UserWarning):
         session = Session(rec, digits({"BBOX": "box_map", "SEGM": "mask_map"}))
         session.start(None)
-        assert not session.evaluated({"box_map": 0.1}, last=False)
-        assert session.evaluated({"box_map": 0.4, "mask_map": 0.35, "loss": 1})
+        assert not session.take_metrics({"box_map": 0.1}, last=False)
+        assert session.take_metrics({"box_map": 0.4, "mask_map": 0.35, "loss": 1})
     assert [r["value"] for r in records(log) if r["key"] == "eval_accuracy"] == [{"BBOX": 0.4, "SEGM": 0.35}]
     assert said(log, "run_stop", "status") == ["success"]
 
@@ -127,9 +127,9 @@ def test_a_training_that_fails_after_its_end_stays_what_it_is(tmp_path: Path) ->
     with opened(log) as rec:
         session = Session(rec, digits("accuracy"))
         session.start(None)
-        assert session.evaluated({"accuracy": 0.97})
+        assert session.take_metrics({"accuracy": 0.97})
         session.fail()
-        assert session.evaluated({"accuracy": 0.1}) and not session.running
+        assert session.take_metrics({"accuracy": 0.1}) and not session.running
     assert (keys(log).count("run_stop"), said(log, "run_stop", "status")) == (1, ["success"])
 
 
@@ -150,7 +150,7 @@ def test_only_the_writers_word_says_that_a_training_is_done(tmp_path: Path) -> N
             session = Session(rec, digits("accuracy", seed=1, done=lambda quality: quality > 0.9))
             session.start(None)
             # One process alone would go on, and the others would wait for it for ever.
-            return session.evaluated({"accuracy": 0.95 if rank == 0 else 0.1})
+            return session.take_metrics({"accuracy": 0.95 if rank == 0 else 0.1})
 
     assert together(3, work) == [True, True, True]
 
