@@ -90,13 +90,13 @@ def make_baseline(reports: Sequence[Report], file: Path, paths: Sequence[str], o
     """
     folder = _folder(file)
     found = Counter(
-        _known(finding, report, folder)
+        _to_known(finding, report, folder)
         for report in reports
         for finding in report.findings
         if not finding.rule.startswith(UNWAIVABLE) and (finding.suppressed is None or finding.suppressed.by != "waiver")
     )
-    here = _asked(paths, folder)
-    kept = [known for known in (old.findings if old else ()) if not _below(known.path, here)]
+    asked = _relative_paths(paths, folder)
+    kept = [known for known in (old.findings if old else ()) if not _below(known.path, asked)]
     return Baseline(findings=tuple(sorted([*kept, *(replace(one, count=count) for one, count in found.items())])))
 
 
@@ -114,22 +114,22 @@ def suppress(
     def marked(finding: Finding, report: Report) -> Finding:
         if finding.suppressed is not None or finding.rule.startswith(UNWAIVABLE):
             return finding
-        known = _known(finding, report, folder)
+        known = _to_known(finding, report, folder)
         if left[known] <= 0:
             return finding
         left[known] -= 1
         return replace(finding, suppressed=says)
 
     done = [replace(one, findings=tuple(marked(finding, one) for finding in one.findings)) for one in reports]
-    here = _asked(paths, folder)
-    return done, sum(count for known, count in left.items() if count > 0 and _below(known.path, here))
+    asked = _relative_paths(paths, folder)
+    return done, sum(count for known, count in left.items() if count > 0 and _below(known.path, asked))
 
 
 def _folder(file: Path) -> str:
     return os.path.dirname(os.path.abspath(file))  # noqa: PTH100, PTH120
 
 
-def _asked(paths: Sequence[str], folder: str) -> tuple[str, ...]:
+def _relative_paths(paths: Sequence[str], folder: str) -> tuple[str, ...]:
     """The paths that were asked for, as the baseline sees them."""
     return tuple(relative_path(folder, os.path.abspath(path), ".") for path in paths)  # noqa: PTH100
 
@@ -138,12 +138,12 @@ def _below(place: str, folders: Sequence[str]) -> bool:
     return any(folder in (".", place) or place.startswith(f"{folder}/") for folder in folders)
 
 
-def _known(finding: Finding, report: Report, folder: str) -> KnownFinding:
-    path = _text(relative_path(folder, report.root, finding.path))
-    expected, found = _text(finding.expected or ""), _text(finding.actual or "")
-    return KnownFinding(path, finding.rule, _text(finding.message), expected, found)
+def _to_known(finding: Finding, report: Report, folder: str) -> KnownFinding:
+    path = _encodable(relative_path(folder, report.root, finding.path))
+    expected, found = _encodable(finding.expected or ""), _encodable(finding.actual or "")
+    return KnownFinding(path, finding.rule, _encodable(finding.message), expected, found)
 
 
-def _text(text: str) -> str:
+def _encodable(text: str) -> str:
     """Text that JSON has; names of files may hold bytes that are none."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -23,17 +23,17 @@ def covers(pattern: str, place: str) -> bool:
             number of folders.
         place: relative to the same folder; one outside of it is never meant.
     """
-    names = _names(place)
-    return ".." not in names and _matches(_names(pattern), names)
+    names = _path_parts(place)
+    return ".." not in names and _matches(_path_parts(pattern), names)
 
 
 def fixed_part(pattern: str) -> str:
     """The folder or file that everything lies in which a pattern can mean."""
-    names = _names(pattern)
+    names = _path_parts(pattern)
     return "/".join(names[: next((at for at, name in enumerate(names) if any(c in name for c in "*?[")), len(names))])
 
 
-def _names(path: str) -> list[str]:
+def _path_parts(path: str) -> list[str]:
     return [name for name in path.split("/") if name not in ("", ".")]
 
 
@@ -74,7 +74,7 @@ def find_settings(paths: Sequence[str]) -> tuple[Path | None, Path | None]:
     Returns:
         The file, and one that is passed over because a package brought it along.
     """
-    folders = list(_upwards(_common(paths)))
+    folders = list(_folders_to_search(_common_folder(paths)))
     there = [(at, folder / name) for at, folder in enumerate(folders) for name in NAMES if _is_file(folder / name)]
     if not there:
         return None, None
@@ -124,7 +124,7 @@ def _home() -> Path:
     return Path(os.path.expanduser("~"))  # noqa: PTH111  (Path.home raises where there is none)
 
 
-def _common(paths: Sequence[str]) -> Path:
+def _common_folder(paths: Sequence[str]) -> Path:
     try:
         absolute = [os.path.abspath(path) for path in paths] or [os.getcwd()]  # noqa: PTH100, PTH109
         common = Path(os.path.commonpath(absolute))
@@ -133,7 +133,7 @@ def _common(paths: Sequence[str]) -> Path:
     return next(folder for folder in (common, *common.parents) if is_folder(folder) or folder == folder.parent)
 
 
-def _upwards(start: Path) -> Iterator[Path]:
+def _folders_to_search(start: Path) -> Iterator[Path]:
     home = _home()
     for folder in (start, *start.parents)[:_DEEPEST]:
         if _anyone_writes(folder):

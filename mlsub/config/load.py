@@ -49,8 +49,8 @@ class Loaded(msgspec.Struct, frozen=True):
     def without_options(self) -> tuple[str, ...]:
         """What the file has that no option sets, in short."""
         waivers = len(self.written.waivers)
-        said = ["per-path-ignores"] * bool(self.written.per_path_ignores)
-        return (*said, *[plural(waivers, "waiver")] * bool(waivers))
+        ignores = ["per-path-ignores"] * bool(self.written.per_path_ignores)
+        return (*ignores, *[plural(waivers, "waiver")] * bool(waivers))
 
     def waiver(self, number: int) -> str:
         """Return the place of a waiver, such as ``mlsub.toml: waivers.0``."""
@@ -79,15 +79,10 @@ def load(file: Path) -> Loaded:
     except msgspec.ValidationError:
         written = None
     if written is None or any(True for _ in _flaws(written)):
-        raise FileProblemsError(tuple(Problem(shown, None, message) for message in _messages(content)))
+        written, refused = read_as(content, WrittenSettings)
+        flaws = _flaws(written) if written is not None else refused
+        raise FileProblemsError(tuple(Problem(shown, None, with_place(*flaw)) for flaw in flaws))
     return Loaded(absolute, shown, written, passed_over)
-
-
-def _messages(content: Any) -> Iterator[str]:
-    """Say what is wrong with settings that cannot be used, each message with its key."""
-    written, flaws = read_as(content, WrittenSettings)
-    for place, message in _flaws(written) if written is not None else flaws:
-        yield with_place(place, message)
 
 
 def _flaws(written: WrittenSettings) -> Iterator[Flaw]:
@@ -98,25 +93,25 @@ def _flaws(written: WrittenSettings) -> Iterator[Flaw]:
                 yield (name, at), hint
     for pattern, rules in written.per_path_ignores.items():
         if not _below(pattern):
-            yield ("per-path-ignores", pattern), _ELSEWHERE
+            yield ("per-path-ignores", pattern), _NOT_BELOW
         for at, rule in enumerate(rules):
             if hint := suggestion(rule):
                 yield ("per-path-ignores", pattern, at), hint
     for at, waiver in enumerate(written.waivers):
-        for word, message in _flaws_of(waiver):
+        for word, message in _waiver_flaws(waiver):
             yield ("waivers", at, word), message
 
 
-def _flaws_of(waiver: WrittenWaiver) -> Iterator[tuple[str, str]]:
+def _waiver_flaws(waiver: WrittenWaiver) -> Iterator[tuple[str, str]]:
     if waiver.rule.startswith(UNWAIVABLE):
         yield "rule", "cannot be waived"
     elif not waiver.rule.startswith("house.") and (hint := suggestion(waiver.rule, whole=True)):
         yield "rule", hint
     if not _below(waiver.path):
-        yield "path", _ELSEWHERE
+        yield "path", _NOT_BELOW
 
 
-_ELSEWHERE = "expected a path below the folder of this file, with / between folders"
+_NOT_BELOW = "expected a path below the folder of this file, with / between folders"
 
 
 def _below(pattern: str) -> bool:

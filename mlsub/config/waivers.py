@@ -37,10 +37,10 @@ def apply_waivers(
     today = today or _today()
     valid = _valid(loaded, today)
     used: set[int] = set()
-    done = [_marked(report, loaded, valid, used) for report in reports]
-    notes = list(_notes(loaded, today))
+    done = [_mark(report, loaded, valid, used) for report in reports]
+    notes = list(_waiver_notes(loaded, today))
     if all(report.official is not Verdict.NOT_CHECKED for report in reports):
-        notes += _unused([waiver for number, waiver in valid if number not in used], loaded, paths)
+        notes += _unused_notes([waiver for number, waiver in valid if number not in used], loaded, paths)
     if done and notes:
         at = next((at for at, one in enumerate(done) if one.official is not Verdict.NOT_CHECKED), 0)
         file = os.path.relpath(loaded.file, done[at].root)
@@ -58,7 +58,7 @@ def apply_waivers_to_findings(findings: Sequence[Finding], root: str, loaded: Lo
         loaded: the settings.
     """
     report = Report(usage=None, round=None, root=root, official=Verdict.ACCEPTED, findings=tuple(findings))
-    return _without_ignored(_marked(report, loaded, _valid(loaded, _today()), set()), loaded).findings
+    return _without_ignored(_mark(report, loaded, _valid(loaded, _today()), set()), loaded).findings
 
 
 def _today() -> date:
@@ -67,52 +67,49 @@ def _today() -> date:
 
 def _valid(loaded: Loaded, today: date) -> _Waivers:
     waivers = enumerate(loaded.written.waivers)
-    return [(number, waiver) for number, waiver in waivers if _reason(waiver) and _holds(waiver, today)]
-
-
-def _suppression(loaded: Loaded, number: int, waiver: WrittenWaiver) -> Suppression:
-    """What a finding says that a waiver covers."""
-    until = None if waiver.until is None else waiver.until.isoformat()
-    return Suppression(by="waiver", reason=_reason(waiver), source=loaded.waiver(number), until=until)
+    return [(number, waiver) for number, waiver in waivers if _reason(waiver) and _is_in_force(waiver, today)]
 
 
 def _reason(waiver: WrittenWaiver) -> str:
     return (waiver.reason or "").strip()
 
 
-def _holds(waiver: WrittenWaiver, today: date) -> bool:
+def _is_in_force(waiver: WrittenWaiver, today: date) -> bool:
     return waiver.until is None or waiver.until >= today
 
 
-def _marked(report: Report, loaded: Loaded, waivers: _Waivers, used: set[int]) -> Report:
+def _mark(report: Report, loaded: Loaded, waivers: _Waivers, used: set[int]) -> Report:
     """The report with what is waived marked as such; ``used`` gets the waivers that cover something."""
 
     def marked(found: Finding) -> Finding:
         for number, waiver in waivers:
-            if found.rule == waiver.rule and covers(waiver.path, _seen(loaded, report, found)):
+            if found.rule == waiver.rule and covers(waiver.path, _place_of(loaded, report, found)):
                 used.add(number)
-                return msgspec.structs.replace(found, suppressed=_suppression(loaded, number, waiver))
+                until = None if waiver.until is None else waiver.until.isoformat()
+                reason, source = _reason(waiver), loaded.waiver(number)
+                by = Suppression(by="waiver", reason=reason, source=source, until=until)
+                return msgspec.structs.replace(found, suppressed=by)
         return found
 
     return msgspec.structs.replace(report, findings=tuple(map(marked, report.findings))) if waivers else report
 
 
-def _seen(loaded: Loaded, report: Report, found: Finding) -> str:
+def _place_of(loaded: Loaded, report: Report, found: Finding) -> str:
     return relative_path(str(loaded.folder), report.root, found.path)
 
 
-def _notes(loaded: Loaded, today: date) -> Iterator[Finding]:
+def _waiver_notes(loaded: Loaded, today: date) -> Iterator[Finding]:
     """What is wrong with waivers, whatever was found."""
     for waiver in loaded.written.waivers:
         if not _reason(waiver):
             message = f"The waiver of {waiver.rule} for {waiver.path} gives no reason, so it covers nothing"
             yield _note("waiver.no-reason", loaded, message)
-        elif not _holds(waiver, today):
+        elif not _is_in_force(waiver, today):
             message = f"The waiver of {waiver.rule} for {waiver.path} has expired"
             yield _note("waiver.expired", loaded, message, actual=str(waiver.until))
 
 
-def _unused(waivers: Sequence[WrittenWaiver], loaded: Loaded, paths: Sequence[str]) -> Iterator[Finding]:
+def _unused_notes(waivers: Sequence[WrittenWaiver], loaded: Loaded, paths: Sequence[str]) -> Iterator[Finding]:
     checked = [os.path.abspath(path) for path in paths]  # noqa: PTH100
     for waiver in waivers:
         if waiver.rule.startswith(_ELSEWHERE):
@@ -135,7 +132,7 @@ def _without_ignored(report: Report, loaded: Loaded) -> Report:
     def by(found: Finding) -> str | None:
         if found.rule.startswith(UNWAIVABLE):
             return None
-        place = _seen(loaded, report, found)
+        place = _place_of(loaded, report, found)
         unwanted = any(found.rule.startswith(rules) and covers(pattern, place) for pattern, rules in ignores.items())
         return "per-path-ignores" if unwanted else None
 

@@ -50,7 +50,7 @@ def division_meant(text: object) -> Division | None:
 
     For names in tables, charts and comparisons only: verdicts depend on the exact spelling, see :func:`division_of`.
     """
-    return _spelled().get(flat(text[:LONGEST])) if isinstance(text, str) else None
+    return _division_spellings().get(flat(text[:LONGEST])) if isinstance(text, str) else None
 
 
 def division_name(text: str | None) -> str | None:
@@ -60,7 +60,7 @@ def division_name(text: str | None) -> str | None:
 
 
 @lru_cache(maxsize=1)
-def _spelled() -> dict[str, Division]:
+def _division_spellings() -> dict[str, Division]:
     known = shipped(__file__, "divisions.yaml", dict[DivisionName, tuple[str, ...]])
     return {text: DIVISIONS[name] for name, texts in known.items() for text in texts}
 

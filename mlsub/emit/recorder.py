@@ -25,14 +25,7 @@ from mlsub.emit.errors import EmitError
 from mlsub.emit.intervals import EvaluationInterval, InitInterval, Interval, Recording, RunInterval
 from mlsub.emit.ranks import SEED_VARIABLE, DetectedRanks, Ranks, draw_seed, seed_of_launcher
 from mlsub.emit.sink import LogFile, earlier_seeds
-from mlsub.emit.values import (
-    BLOCK_WORDS,
-    MetadataRules,
-    check_samples,
-    check_status,
-    check_whole_number,
-    refuse_ambiguous_words,
-)
+from mlsub.emit.values import BLOCK_WORDS, MetadataRules, check_samples, check_status, check_whole, check_words
 from mlsub.emit.writer import JudgedAs, Writer
 from mlsub.findings import Finding, Severity
 from mlsub.io.errors import MlsubError
@@ -178,7 +171,7 @@ class Recorder(Recording):
             DoomedRunError: another result in the folder has it: two runs of one seed are one run.
             EmitError: it is not a whole number, or not the one that process 0 logs.
         """
-        value = check_whole_number("the seed", value)
+        value = check_whole("the seed", value)
         logged = self.ranks.share(value)
         if logged != value:
             raise EmitError(
@@ -263,7 +256,7 @@ class Recorder(Recording):
         Raises:
             EmitError: a name does not say whether it is a position or a size.
         """
-        refuse_ambiguous_words("block", metadata, BLOCK_WORDS)
+        check_words("block", metadata, BLOCK_WORDS)
         count = {} if first_epoch is None else {"epoch_count": epochs}
         where = {"first_epoch_num": first_epoch, "samples_count": samples_so_far, "step_num": steps_so_far}
         return Interval(self, "block", {**where, **metadata}, count)
@@ -276,7 +269,7 @@ class Recorder(Recording):
             samples_so_far: for benchmarks that count samples: how many were trained before it begins.
             metadata: more to log with its start and end.
         """
-        refuse_ambiguous_words("epoch", metadata, {"samples": "samples_so_far"})
+        check_words("epoch", metadata, {"samples": "samples_so_far"})
         return Interval(self, "epoch", {"epoch_num": epoch, "samples_count": samples_so_far, **metadata})
 
     def evaluation(self, *, time_ms: int | None = None, **progress: Any) -> EvaluationInterval:

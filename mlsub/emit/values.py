@@ -48,13 +48,13 @@ def check_samples(name: str, value: Any) -> int:
     Raises:
         EmitError: it is something else, such as None.
     """
-    found = check_whole_number(name, value, "a number of samples above 0")
+    found = check_whole(name, value, "a number of samples above 0")
     if found < 1:
         raise EmitError(f"{name} is {found}: give a number of samples above 0")
     return found
 
 
-def check_whole_number(name: str, value: Any, wanted: str = "a whole number") -> int:
+def check_whole(name: str, value: Any, wanted: str = "a whole number") -> int:
     """A count or a seed.
 
     Args:
@@ -177,7 +177,7 @@ class MetadataRules:
         return dict(found)
 
 
-def refuse_ambiguous_words(interval: str, metadata: Mapping[str, Any], clear: Mapping[str, str]) -> None:
+def check_words(interval: str, metadata: Mapping[str, Any], clear: Mapping[str, str]) -> None:
     """Refuse the words that leave open whether the beginning of an interval or its size is meant.
 
     Raises:

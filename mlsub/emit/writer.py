@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from mlsub.divisions import CLOSED, division_of
 from mlsub.emit.errors import DoomedRunError, EmitError, EmitWarning, describe
 from mlsub.emit.sink import LogFile
-from mlsub.emit.values import check_whole_number, plain_value
+from mlsub.emit.values import check_whole, plain_value
 from mlsub.findings import Finding, Severity
 from mlsub.io.documents import Pair
 from mlsub.judge.keys import known_keys, with_slips
@@ -137,7 +137,7 @@ class Writer:
         if not is_evaluated_after_run(benchmark, round_.usage, round_.name):
             why = f"{benchmark} is not evaluated after the run in {round_.title}; leave it out"
             raise EmitError(f"{key} takes no time_ms: {why}")
-        at = check_whole_number("time_ms", at, _CHECKPOINT)
+        at = check_whole("time_ms", at, _CHECKPOINT)
         if self.run_start is None or not self.run_start <= at <= now:
             run = f"the run, from {self.run_start or 'run_start, which is not logged,'} to now, {now}"
             raise EmitError(f"time_ms is {at}, which is not in {run}: give {_CHECKPOINT}")

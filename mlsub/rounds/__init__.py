@@ -94,13 +94,13 @@ class Round(msgspec.Struct, frozen=True):
 
 
 @lru_cache(maxsize=1)
-def _table() -> dict[str, Any]:
+def _rounds_table() -> dict[str, Any]:
     return shipped(__file__, "rounds.yaml", dict[str, Any])
 
 
 def usages() -> tuple[str, ...]:
     """Return the usages, in the order of the table."""
-    return tuple(_table())
+    return tuple(_rounds_table())
 
 
 @lru_cache(maxsize=8)
@@ -122,7 +122,7 @@ def overlay_rounds(usage: str, overlay: str | None) -> dict[str, Any]:
 
 def known_rounds(usage: str, overlay: str | None = None) -> tuple[str, ...]:
     """Return the rounds of a usage, oldest first, those of an overlay file last; empty for an unknown usage."""
-    entry = _table().get(usage)
+    entry = _rounds_table().get(usage)
     return (*entry["rounds"], *overlay_rounds(usage, overlay)) if entry else ()
 
 
@@ -141,7 +141,7 @@ def get_round(usage: str, name: str, overlay: str | None = None) -> Round:
     """
     names = known_rounds(known_name("usage", usage, usages()), overlay)
     known_name(f"{usage} round", name, names)
-    entry = _table()[usage]
+    entry = _rounds_table()[usage]
     rounds = {**entry["rounds"], **overlay_rounds(usage, overlay)}
     merged: dict[str, Any] = {}
     for earlier in names[: names.index(name) + 1]:
@@ -270,8 +270,8 @@ def unknown_name(what: str, text: str, known: Iterable[str]) -> str:
     close = get_close_matches(wanted, known, n=3) or [name for name in known if wanted and wanted in name][:3]
     if not close:
         return f"no {what} {shown!r}; there are {', '.join(known)}"
-    also = f"; there are {', '.join(known)}" if len(known) <= _FEW else ""
-    return f"no {what} {shown!r}{also}. Did you mean {' or '.join(close)}?"
+    listed = f"; there are {', '.join(known)}" if len(known) <= _FEW else ""
+    return f"no {what} {shown!r}{listed}. Did you mean {' or '.join(close)}?"
 
 
 def span(names: Sequence[str]) -> str:

@@ -87,13 +87,13 @@ class _Usage(msgspec.Struct, frozen=True):
     benchmarks: dict[str, Benchmark]
 
 
-def _table() -> dict[str, _Usage]:
+def _tables() -> dict[str, _Usage]:
     return shipped(__file__, "benchmarks.yaml", dict[str, _Usage])
 
 
 def benchmarks_in(usage: str, folder: str) -> tuple[Benchmark, ...]:
     """Return every benchmark that a folder of results has held, oldest first; ``ssd`` has held two."""
-    table = _table().get(usage)
+    table = _tables().get(usage)
     found = table.benchmarks.items() if table else ()
     return tuple(msgspec.structs.replace(one, name=name) for name, one in found if folder in (one.folders or (name,)))
 
@@ -110,7 +110,7 @@ def benchmark_of(usage: str, round_name: str, folder: str) -> Benchmark | None:
 @cache
 def names_by_title() -> dict[str, str]:
     """Return the benchmarks by their titles, of which only the letters and digits count."""
-    return {squeezed(one.title): name for table in _table().values() for name, one in table.benchmarks.items()}
+    return {squeezed(one.title): name for table in _tables().values() for name, one in table.benchmarks.items()}
 
 
 def suggest_benchmark(benchmark: str, round_: Round) -> str:
@@ -128,7 +128,7 @@ def compatible(usage: str, folder: str, one: str, other: str) -> Compatible:
     """
     if one == other:
         return Compatible.YES
-    table, found = _table().get(usage), benchmarks_in(usage, folder)
+    table, found = _tables().get(usage), benchmarks_in(usage, folder)
     if table is None or not any(of.groups for of in found) or max(_order(one), _order(other)) > _order(table.until):
         return Compatible.UNKNOWN
     return Compatible.YES if other in compatible_rounds(usage, folder, one) else Compatible.NO

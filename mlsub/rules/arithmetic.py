@@ -81,7 +81,7 @@ class Skeleton:
         if len(text) > language.max_length:
             raise ExpressionError(f"an expression of {len(text)} characters; {language.max_length} are the limit")
         self._written = text
-        self._tokens = (*_split(text, language), Token("end", "", len(text) + 1))
+        self._tokens = (*_tokenize(text, language), Token("end", "", len(text) + 1))
         _check_bounds(self._tokens, language)
         self._at: dict[int, Token] = {}
         source = ""
@@ -91,7 +91,7 @@ class Skeleton:
         try:
             self.tree = ast.parse(source.strip(), mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            raise self._misread(error, language) from None
+            raise self._explain_syntax_error(error, language) from None
 
     def token(self, node: ast.expr | ast.keyword) -> Token:
         """The token that a node begins with: what a placeholder stands for."""
@@ -127,7 +127,7 @@ class Skeleton:
             return unexpected(self.sign(node.elts[0]))
         return unexpected(self.token(node))
 
-    def _misread(self, error: Exception, language: Language) -> ExpressionError:
+    def _explain_syntax_error(self, error: Exception, language: Language) -> ExpressionError:
         """What Python's parser stumbled over, in the words of the language."""
         *before, end = self._tokens
         texts = [token.text for token in before]
@@ -148,7 +148,7 @@ def unexpected(token: Token) -> ExpressionError:
     return ExpressionError(f"{token.text!r} is not expected here", token.column)
 
 
-def _split(text: str, language: Language) -> Iterator[Token]:
+def _tokenize(text: str, language: Language) -> Iterator[Token]:
     pattern, position, end = language.token(), 0, len(text.rstrip())
     while position < end:
         match = pattern.match(text, position)

@@ -108,7 +108,7 @@ def operand_words(operand: Any, values: Values | None = None) -> str:
         return f"{formula.words()}, which cannot be computed from {stated}"
 
 
-def _with(test: Callable[[Any, Any], Any]) -> Callable[[Any], Test]:
+def _against(test: Callable[[Any, Any], Any]) -> Callable[[Any], Test]:
     """A test of the value against an operand that may be a formula."""
 
     def make(operand: Any) -> Test:
@@ -140,7 +140,7 @@ def _without(fields: dict[str, Any], name: str) -> dict[str, Any]:
     return {key: value for key, value in fields.items() if key != name}
 
 
-def _part(of: Callable[[Any], Any], fields: dict[str, Any]) -> Test:
+def _test_part(of: Callable[[Any], Any], fields: dict[str, Any]) -> Test:
     """A test of something that is computed from the value."""
     test = _all_of(fields)
     return lambda value, values: test(of(value), values)
@@ -148,7 +148,7 @@ def _part(of: Callable[[Any], Any], fields: dict[str, Any]) -> Test:
 
 def _near(operand: dict[str, Any]) -> Test:
     within = operand["within"]
-    return _with(lambda value, middle: abs(value - middle) < within)(operand["value"])
+    return _against(lambda value, middle: abs(value - middle) < within)(operand["value"])
 
 
 def _any_of(operand: list[dict[str, Any]]) -> Test:
@@ -205,19 +205,19 @@ def _counts_up_words(operand: dict[str, str], values: Any) -> str:
     return f"{show(wanted)}: {words}"
 
 
-def _either(test: Callable[[Any], bool], yes: str, no: str) -> tuple[Callable[[Any], Test], Callable[..., str]]:
+def _property(test: Callable[[Any], bool], yes: str, no: str) -> tuple[Callable[[Any], Test], Callable[..., str]]:
     """A property that a value must have, or must not have where the operand is false."""
-    return _with(lambda value, due: test(value) is due), lambda due, _: yes if due else no
+    return _against(lambda value, due: test(value) is due), lambda due, _: yes if due else no
 
 
 def _comparison(words: str, test: Callable[[Any, Any], Any]) -> tuple[Callable[[Any], Test], Callable[..., str]]:
-    return _with(test), lambda operand, values=None: words.format(operand_words(operand, values))
+    return _against(test), lambda operand, values=None: words.format(operand_words(operand, values))
 
 
 _OPERATORS: dict[str, tuple[Callable[[Any], Test], Callable[[Any, Values | None], str]]] = {
     "equals": _comparison("exactly {}", operator.eq),
-    "not_equal": (_with(operator.ne), lambda x, _: "not empty" if x == "" else f"anything but {operand_words(x)}"),
-    "one_of": (_with(lambda v, x: v in x), lambda x, _: f"one of {', '.join(show(item) for item in x)}"),
+    "not_equal": (_against(operator.ne), lambda x, _: "not empty" if x == "" else f"anything but {operand_words(x)}"),
+    "one_of": (_against(lambda v, x: v in x), lambda x, _: f"one of {', '.join(show(item) for item in x)}"),
     "above": _comparison("above {}", operator.gt),
     "at_least": _comparison("at least {}", operator.ge),
     "below": _comparison("below {}", operator.lt),
@@ -229,12 +229,12 @@ _OPERATORS: dict[str, tuple[Callable[[Any], Test], Callable[[Any, Values | None]
     "tenths_of": _comparison("a whole number of tenths of {}", lambda v, x: is_whole(10 * (v / x - 1))),
     "close_to": _comparison("{}, to nine digits", math.isclose),
     "near": (_near, lambda x, values: f"{operand_words(x['value'], values)}, within {show(x['within'])}"),
-    "whole": _either(is_whole, "a whole number", "not a whole number"),
-    "integer": _either(lambda v: isinstance(v, int), "an integer", "not an integer"),
-    "boolean": _either(lambda v: type(v) is bool, "true or false", "not true or false"),
-    "truthy": _either(bool, "switched on", "switched off"),
+    "whole": _property(is_whole, "a whole number", "not a whole number"),
+    "integer": _property(lambda v: isinstance(v, int), "an integer", "not an integer"),
+    "boolean": _property(lambda v: type(v) is bool, "true or false", "not true or false"),
+    "truthy": _property(bool, "switched on", "switched off"),
     "length": (
-        lambda x: _part(len, x if isinstance(x, dict) else {"equals": x}),
+        lambda x: _test_part(len, x if isinstance(x, dict) else {"equals": x}),
         lambda x, values: f"{_all_words(x, values)} items" if isinstance(x, dict) else f"{x} items",
     ),
     "fields": (
@@ -242,10 +242,10 @@ _OPERATORS: dict[str, tuple[Callable[[Any], Test], Callable[[Any, Values | None]
         lambda names, _: f"an object with {' and '.join(names)}",
     ),
     "item": (
-        lambda x: _part(operator.itemgetter(int(x["index"])), _without(x, "index")),
+        lambda x: _test_part(operator.itemgetter(int(x["index"])), _without(x, "index")),
         lambda x, values: f"item {int(x['index']) + 1} {_all_words(_without(x, 'index'), values)}",
     ),
-    "whole_part": (lambda x: _part(int, x), lambda x, values: f"{_all_words(x, values)}, rounded down"),
+    "whole_part": (lambda x: _test_part(int, x), lambda x, values: f"{_all_words(x, values)}, rounded down"),
     "any_of": (_any_of, _any_words),
     "satisfies": (_satisfies, lambda x, values: f"exactly {operand_words('=' + x['value'], values)}"),
     "counts_up": (_counts_up, _counts_up_words),

@@ -18,7 +18,7 @@ from mlsub.log.events import Handler
 from mlsub.rules.aspects import compile_key
 from mlsub.rules.aspects.base import CompiledKey, KeyOutcome, LogState, Note
 from mlsub.rules.aspects.values import metadata_expected
-from mlsub.rules.load import reporting_file_problems, rules_for
+from mlsub.rules.load import locating_problems, rules_for
 from mlsub.rules.model import Gathers
 
 #: Steps kept of one log; a published log has a dozen.
@@ -64,7 +64,7 @@ def compiled_rules(
         FileProblemsError: a rule file is broken.
     """
     files = () if house else ("common", "common_hpc", *([benchmark] if benchmark else []))
-    with reporting_file_problems(overlay, *files):
+    with locating_problems(overlay, *files):
         rules = rules_for(usage, round_name, division, benchmark, overlay, house=house)
         # The rules that bind the logs of all benchmarks come first, in this order, and are compiled once.
         shared = compiled_rules(usage, round_name, division, None, overlay, house=house).keys if benchmark else ()

@@ -123,7 +123,9 @@ def all_demands() -> dict[str, KeyDemands]:
         name = rule_id(rule.key, aspect.name)
         return found.setdefault(name, KeyDemands(rule.key, aspect)).by_words.setdefault(words, Demand(rule, words))
 
-    for round_, benchmark, division in _combinations():
+    rounds = (round_ for usage in usages() for round_ in all_rounds(usage))
+    logs = ((round_, *pair) for round_ in rounds for pair in product(round_.benchmarks, DIVISIONS))
+    for round_, benchmark, division in logs:
         rules = rules_for(round_.usage, round_.name, division, benchmark)
         for rule in rules.every:
             for aspect in aspects_of(rule):
@@ -134,9 +136,3 @@ def all_demands() -> dict[str, KeyDemands]:
             rule = next(rule for rule in rules.rules if rule.key == group[0])
             demand(rule, AnyOfAspect, AnyOfAspect.words_of(group)).add(round_, benchmark, division, "common.yaml")
     return found
-
-
-def _combinations() -> Iterator[tuple[Round, str, str]]:
-    for usage in usages():
-        for round_ in all_rounds(usage):
-            yield from ((round_, *pair) for pair in product(round_.benchmarks, DIVISIONS))

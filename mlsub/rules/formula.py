@@ -69,9 +69,9 @@ def parse(text: str) -> Formula:
     Raises:
         ExpressionError: it does not read as a formula, or is beyond the bounds.
     """
-    walker = _Walker(Skeleton(text, FORMULAS))
-    compute = walker.of(walker.skeleton.tree)
-    return Formula(text, tuple(walker.names), compute)
+    compiler = _Compiler(Skeleton(text, FORMULAS))
+    compute = compiler.compile(compiler.skeleton.tree)
+    return Formula(text, tuple(compiler.names), compute)
 
 
 def is_formula(operand: object) -> bool:
@@ -144,28 +144,28 @@ _COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
 }
 
 
-class _Walker:
+class _Compiler:
     """Makes each node that formulas may hold computable, and refuses all others."""
 
     def __init__(self, skeleton: Skeleton) -> None:
         self.skeleton = skeleton
         self.names: dict[str, None] = {}
 
-    def of(self, node: ast.expr) -> Compute:
+    def compile(self, node: ast.expr) -> Compute:
         match node:
             case ast.Name():
                 return self._operand(node)
             case ast.UnaryOp(op=op, operand=operand):
-                return _signed(op, self.of(operand))
+                return _apply_sign(op, self.compile(operand))
             case ast.BinOp(left=left, op=op, right=right):
-                return _arithmetic(_ARITHMETIC[type(op)], self.of(left), self.of(right))
+                return _apply_operation(_ARITHMETIC[type(op)], self.compile(left), self.compile(right))
             case ast.BoolOp(op=op, values=values):
-                return _joined(isinstance(op, ast.Or), [self.of(value) for value in values])
+                return _join(isinstance(op, ast.Or), [self.compile(value) for value in values])
             case ast.Compare(left=left, ops=ops, comparators=comparators):
-                first, tests = self.of(left), [_COMPARISONS[type(op)] for op in ops]
-                return _compared(first, list(zip(tests, map(self.of, comparators), strict=True)))
+                first, tests = self.compile(left), [_COMPARISONS[type(op)] for op in ops]
+                return _compare(first, list(zip(tests, map(self.compile, comparators), strict=True)))
             case ast.IfExp(test=test, body=body, orelse=orelse):
-                yes, condition, no = self.of(body), self.of(test), self.of(orelse)
+                yes, condition, no = self.compile(body), self.compile(test), self.compile(orelse)
                 return lambda values: yes(values) if condition(values) else no(values)
             case ast.Call(keywords=[]):
                 return self._call(node)
@@ -175,20 +175,20 @@ class _Walker:
         kind, text, _ = self.skeleton.token(node)
         if kind == "name":
             self.names[text] = None
-            return _looked_up(text)
+            return _look_up(text)
         value = text[1:-1] if kind == "text" else float(text) if re.search(r"[.eE]", text) else int(text)
         return lambda _: value
 
     def _call(self, node: ast.Call) -> Compute:
         _, name, column = self.skeleton.function(node, _FUNCTIONS)
         function, least, most = _FUNCTIONS[name]
-        arguments = [self.of(argument) for argument in node.args]
+        arguments = [self.compile(argument) for argument in node.args]
         if not least <= len(arguments) <= most:
             raise ExpressionError(f"{name} takes {least} to {most} arguments, not {len(arguments)}", column)
         return lambda values: function(*(_number(argument(values)) for argument in arguments))
 
 
-def _looked_up(name: str) -> Compute:
+def _look_up(name: str) -> Compute:
     def compute(values: Values) -> Any:
         try:
             return values[name]
@@ -198,14 +198,14 @@ def _looked_up(name: str) -> Compute:
     return compute
 
 
-def _signed(sign: ast.unaryop, inner: Compute) -> Compute:
+def _apply_sign(sign: ast.unaryop, inner: Compute) -> Compute:
     if isinstance(sign, ast.Not):
         return lambda values: not inner(values)
     apply = operator.neg if isinstance(sign, ast.USub) else operator.pos
     return lambda values: apply(_number(inner(values)))
 
 
-def _arithmetic(apply: Callable[[Any, Any], Any], left: Compute, right: Compute) -> Compute:
+def _apply_operation(apply: Callable[[Any, Any], Any], left: Compute, right: Compute) -> Compute:
     def compute(values: Values) -> Any:
         result = apply(_number(left(values)), _number(right(values)))
         if isinstance(result, int) and result.bit_length() > MAX_BITS:
@@ -215,7 +215,7 @@ def _arithmetic(apply: Callable[[Any, Any], Any], left: Compute, right: Compute)
     return compute
 
 
-def _joined(is_or: bool, operands: list[Compute]) -> Compute:
+def _join(is_or: bool, operands: list[Compute]) -> Compute:
     def compute(values: Values) -> Any:
         result = None
         for operand in operands:
@@ -227,7 +227,7 @@ def _joined(is_or: bool, operands: list[Compute]) -> Compute:
     return compute
 
 
-def _compared(first: Compute, rest: list[tuple[Callable[[Any, Any], Any], Compute]]) -> Compute:
+def _compare(first: Compute, rest: list[tuple[Callable[[Any, Any], Any], Compute]]) -> Compute:
     def compute(values: Values) -> bool:
         left = first(values)
         for holds, operand in rest:

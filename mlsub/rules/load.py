@@ -46,7 +46,7 @@ def _shipped(folder: Path) -> dict[str, Path]:
 
 
 @lru_cache(maxsize=64)
-def _file(name: str) -> dict[str, Any]:
+def _rule_file(name: str) -> dict[str, Any]:
     path = _shipped(FOLDER).get(name)
     content = load_yaml(path) if path is not None else {}
     if not isinstance(content, dict):
@@ -65,11 +65,11 @@ def _changes(name: str, usage: str, overlay: str | None, *, house: bool) -> Chan
     if content.get("usage", "training") == usage:
         part = content.get("common") if name.startswith("common") else (content.get("benchmarks") or {}).get(name)
     added = overlay_rounds(usage, overlay)
-    own = {key: value for key, value in (part or {}).items() if key != "title" and (key in added) is not house}
-    return own if house else {**(_file(name).get("rounds") or {}), **own}
+    changes = {key: value for key, value in (part or {}).items() if key != "title" and (key in added) is not house}
+    return changes if house else {**(_rule_file(name).get("rounds") or {}), **changes}
 
 
-def _in_force(name: str, usage: str, round_name: str, overlay: str | None, *, house: bool = False) -> dict[str, Any]:
+def _demands_of(name: str, usage: str, round_name: str, overlay: str | None, *, house: bool = False) -> dict[str, Any]:
     """What a rule file demands in a round, changes of the earlier rounds included."""
     changes, rounds = _changes(name, usage, overlay, house=house), known_rounds(usage, overlay)
     merged: dict[str, Any] = {}
@@ -101,9 +101,9 @@ def entry_requirements(usage: str, round_name: str, name: str, overlay: str | No
     """
     if name not in get_round(usage, round_name, overlay).benchmarks:
         raise KeyError(name)
-    with reporting_file_problems(overlay, name):
-        content = _in_force(name, usage, round_name, overlay)
-        title = _file(name).get("title") or overlay_content(overlay)["benchmarks"][name]["title"]
+    with locating_problems(overlay, name):
+        content = _demands_of(name, usage, round_name, overlay)
+        title = _rule_file(name).get("title") or overlay_content(overlay)["benchmarks"][name]["title"]
         return EntryRequirements(name, title, content["runs"], content.get("forgiven", 1))
 
 
@@ -134,16 +134,14 @@ def _rules_for(
 ) -> RuleSet:
     round_ = get_round(usage, round_name, overlay)
     common_file, common_of = ("common", (usage, round_name)) if house else (round_.common_file, round_.common)
-    with reporting_file_problems(
-        overlay, *() if house else (common_file, *([benchmark_name] if benchmark_name else []))
-    ):
+    with locating_problems(overlay, *() if house else (common_file, *([benchmark_name] if benchmark_name else []))):
         if benchmark_name in round_.benchmarks:
             common = _rules_for(usage, round_name, division, None, overlay, house)
-            content = _in_force(str(benchmark_name), usage, round_name, overlay, house=house)
-            return _with_own(common, content, str(benchmark_name), round_, rule_families(division))
+            content = _demands_of(str(benchmark_name), usage, round_name, overlay, house=house)
+            return _add_benchmark_rules(common, content, str(benchmark_name), round_, rule_families(division))
         if benchmark_name is not None:
             return _rules_for(usage, round_name, division, None, overlay, house)
-        content = _in_force(common_file, *common_of, overlay, house=house)
+        content = _demands_of(common_file, *common_of, overlay, house=house)
         families = rule_families(division)
         rules: dict[str, KeyRule] = {}
         for family in families:
@@ -156,7 +154,7 @@ def _rules_for(
         )
 
 
-def _with_own(
+def _add_benchmark_rules(
     common: RuleSet, content: dict[str, Any], benchmark_name: str, round_: Round, families: Iterable[str]
 ) -> RuleSet:
     """The common rules with those of a benchmark, which replace the ones of the same key."""
@@ -184,7 +182,7 @@ def _section(demands: dict[str, Any] | None, family: str, name: str, round_: Rou
 
 
 @contextmanager
-def reporting_file_problems(overlay: str | None, *names: str) -> Iterator[None]:
+def locating_problems(overlay: str | None, *names: str) -> Iterator[None]:
     """Turn what a broken rule file makes the code stumble over into the file, the line and what was meant.
 
     Raises:

@@ -186,14 +186,14 @@ def parse_rule(key: str, demands: Any, blocks: Blocks, origin: str, benchmarks: 
         key=key,
         blocks=blocks,
         origin=origin,
-        occurs=_occurs(taken["occurs"]),
-        value=_constraints(key, fields),
-        metadata=_entries(key, taken["metadata"]),
-        first_metadata=_entries(key, (taken["first"] or {}).get("metadata")),
+        occurs=_parse_occurs(taken["occurs"]),
+        value=_parse_constraints(key, fields),
+        metadata=_parse_metadata(key, taken["metadata"]),
+        first_metadata=_parse_metadata(key, (taken["first"] or {}).get("metadata")),
         after=tuple(taken["after"] or ()),
         not_after=tuple(taken["not_after"] or ()),
         within=Within(within["of"], within["minutes"]) if within else None,
-        reaches=_reaches(key, taken["reaches"] or {}),
+        reaches=_parse_targets(key, taken["reaches"] or {}),
         tensors=expand(taken["tensors"]) if taken["tensors"] else None,
         warn_only=tuple(taken["warn_only"] or ()),
         gathers=Gathers(**gathers) if gathers else None,
@@ -201,7 +201,7 @@ def parse_rule(key: str, demands: Any, blocks: Blocks, origin: str, benchmarks: 
     )
 
 
-def _occurs(text: str | dict[str, Any] | None) -> Occurs:
+def _parse_occurs(text: str | dict[str, Any] | None) -> Occurs:
     if text is None or text == "any":
         return Occurs()
     if text == "exactly_one":
@@ -216,30 +216,30 @@ def _occurs(text: str | dict[str, Any] | None) -> Occurs:
     raise ValueError(f"unknown occurrence {text!r}")
 
 
-def _entries(key: str, metadata: Any) -> tuple[MetadataEntry, ...]:
+def _parse_metadata(key: str, metadata: Any) -> tuple[MetadataEntry, ...]:
     if not isinstance(metadata, dict):
         metadata = {name: {} for name in metadata or ()}
     entries = []
     for names, demand in metadata.items():
         fields = dict(demand or {})
         optional, when = bool(fields.pop("optional", False)), fields.pop("when", None)
-        entries.append(MetadataEntry(tuple(names.split(" or ")), _constraints(key, fields), optional, when))
+        entries.append(MetadataEntry(tuple(names.split(" or ")), _parse_constraints(key, fields), optional, when))
     return tuple(entries)
 
 
-def _constraints(key: str, fields: dict[str, Any]) -> tuple[Constraint, ...]:
+def _parse_constraints(key: str, fields: dict[str, Any]) -> tuple[Constraint, ...]:
     unknown = sorted(set(fields) - OPERATORS)
     if unknown:
         raise ValueError(f"{key}: unknown operator {unknown[0]!r}")
     return constraints_of(fields)
 
 
-def _reaches(key: str, target: dict[str, Any]) -> tuple[Reach, ...]:
+def _parse_targets(key: str, target: dict[str, Any]) -> tuple[Reach, ...]:
     if not target:
         return ()
     if all(name in OPERATORS for name in target):
-        return (Reach(None, _constraints(key, target)),)
-    return tuple(Reach(field, _constraints(key, demand)) for field, demand in target.items())
+        return (Reach(None, _parse_constraints(key, target)),)
+    return tuple(Reach(field, _parse_constraints(key, demand)) for field, demand in target.items())
 
 
 def expand(patterns: Iterable[str]) -> tuple[str, ...]:
@@ -263,12 +263,7 @@ def _expand(pattern: str, depth: int = 0) -> Iterator[str]:
     if match is None:
         yield pattern
         return
-    for word in _words(match[1]):
+    low, dots, high = match[1].partition("..")
+    words = map(str, range(int(low), int(high) + 1)) if dots else match[1].split(",")
+    for word in words:
         yield from _expand(pattern[: match.start()] + word + pattern[match.end() :], depth + 1)
-
-
-def _words(group: str) -> Iterable[str]:
-    low, dots, high = group.partition("..")
-    if dots:
-        return (str(number) for number in range(int(low), int(high) + 1))
-    return group.split(",")

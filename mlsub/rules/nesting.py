@@ -17,7 +17,8 @@ from mlsub.log.event import Event, clock
 #: distance, but a misplaced bracket lets any earlier time pass.
 RESULT_TOLERANCE_S = 1.5e-3
 
-Flaw = tuple[str, str]
+#: What is expected, and what was found.
+SequenceFlaw = tuple[str, str]
 
 
 class EpochSequence:
@@ -35,9 +36,9 @@ class EpochSequence:
         self.saves = array("d")
         self.run_start: float | None = None
 
-    def see(self, event: Event, way: str) -> list[Flaw]:
+    def see(self, event: Event, way: str) -> list[SequenceFlaw]:
         """The flaws of one record; ``way`` is what the rule says: "true" or "generation"."""
-        handler: Callable[[Event, bool], Iterator[Flaw]] | None = getattr(self, f"_on_{event.key}", None)
+        handler: Callable[[Event, bool], Iterator[SequenceFlaw]] | None = getattr(self, f"_on_{event.key}", None)
         if handler is None:
             return []
         try:
@@ -45,15 +46,15 @@ class EpochSequence:
         except Exception:
             return [("metadata that says which epoch it is about", show(event.metadata))]
 
-    def _on_run_start(self, event: Event, _: bool) -> Iterator[Flaw]:
+    def _on_run_start(self, event: Event, _: bool) -> Iterator[SequenceFlaw]:
         self.run_start = clock(event)
         yield from ()
 
-    def _on_run_stop(self, event: Event, _: bool) -> Iterator[Flaw]:
+    def _on_run_stop(self, event: Event, _: bool) -> Iterator[SequenceFlaw]:
         if self.in_evaluation:
             yield "after eval_stop of the last evaluation", f"inside evaluation {show(self.last_evaluation)}"
 
-    def _on_epoch_start(self, event: Event, generation: bool) -> Iterator[Flaw]:
+    def _on_epoch_start(self, event: Event, generation: bool) -> Iterator[SequenceFlaw]:
         number = event.metadata["epoch_num"]
         if self.in_epoch:
             yield "after epoch_stop of the epoch before", f"inside epoch {show(self.last_epoch)}"
@@ -61,7 +62,7 @@ class EpochSequence:
             yield "epoch_num one above that of the epoch before", f"{show(number)} after {show(self.last_epoch)}"
         self.in_epoch, self.last_epoch, self.saved = True, number, False
 
-    def _on_epoch_stop(self, event: Event, _: bool) -> Iterator[Flaw]:
+    def _on_epoch_stop(self, event: Event, _: bool) -> Iterator[SequenceFlaw]:
         number = event.metadata["epoch_num"]
         if not self.in_epoch:
             yield "after its epoch_start", "outside any epoch"
@@ -69,7 +70,7 @@ class EpochSequence:
             yield "the epoch_num of its epoch_start", f"{show(number)}, not {show(self.last_epoch)}"
         self.in_epoch = False
 
-    def _on_eval_start(self, event: Event, generation: bool) -> Iterator[Flaw]:
+    def _on_eval_start(self, event: Event, generation: bool) -> Iterator[SequenceFlaw]:
         number = event.metadata["epoch_num"]
         if self.in_evaluation:
             yield "after eval_stop of the evaluation before", f"inside evaluation {show(self.last_evaluation)}"
@@ -84,7 +85,7 @@ class EpochSequence:
             yield "epoch_num of an epoch that has begun", f"{show(number)}, the last epoch is {show(self.last_epoch)}"
         self.in_evaluation, self.printed, self.last_evaluation = True, False, number
 
-    def _on_eval_stop(self, event: Event, _: bool) -> Iterator[Flaw]:
+    def _on_eval_stop(self, event: Event, _: bool) -> Iterator[SequenceFlaw]:
         number = event.metadata["epoch_num"]
         if not self.in_evaluation:
             yield "after its eval_start", "outside any evaluation"
@@ -92,13 +93,13 @@ class EpochSequence:
             yield "the epoch_num of its eval_start", f"{show(number)}, not {show(self.last_evaluation)}"
         self.in_evaluation = False
 
-    def _on_eval_accuracy(self, event: Event, _: bool) -> Iterator[Flaw]:
+    def _on_eval_accuracy(self, event: Event, _: bool) -> Iterator[SequenceFlaw]:
         number = event.metadata["epoch_num"]
         if number != self.last_evaluation:
             yield "the epoch_num of the last eval_start", f"{show(number)}, not {show(self.last_evaluation)}"
         self.printed = True
 
-    def _on_block_start(self, event: Event, _: bool) -> Iterator[Flaw]:
+    def _on_block_start(self, event: Event, _: bool) -> Iterator[SequenceFlaw]:
         first = event.metadata["first_epoch_num"]
         if self.in_block:
             yield "after block_stop of the block before", f"inside the block from epoch {show(self.block_first)}"
@@ -108,7 +109,7 @@ class EpochSequence:
             yield f"first_epoch_num {place}", f"{show(first)}, not {show(wanted)}"
         self.in_block, self.printed, self.block_first = True, True, first
 
-    def _on_block_stop(self, event: Event, _: bool) -> Iterator[Flaw]:
+    def _on_block_stop(self, event: Event, _: bool) -> Iterator[SequenceFlaw]:
         first = event.metadata["first_epoch_num"]
         if not self.in_block:
             yield "after its block_start", "outside any block"
@@ -118,7 +119,7 @@ class EpochSequence:
             yield "the first_epoch_num of its block_start", f"{show(first)}, not {show(self.block_first)}"
         self.in_block = False
 
-    def _on_save_model(self, event: Event, _: bool) -> Iterator[Flaw]:
+    def _on_save_model(self, event: Event, _: bool) -> Iterator[SequenceFlaw]:
         number = event.value["iteration"]
         if not self.in_epoch:
             yield "inside an epoch", "outside any epoch"
@@ -129,7 +130,7 @@ class EpochSequence:
         self.saved = True
         self.saves.append(clock(event))
 
-    def _on_eval_result(self, event: Event, _: bool) -> Iterator[Flaw]:
+    def _on_eval_result(self, event: Event, _: bool) -> Iterator[SequenceFlaw]:
         number, time = event.metadata["iteration"], event.metadata["timestamp"]
         if self.run_start is None:
             yield "after run_start", "before any run_start"

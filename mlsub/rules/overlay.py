@@ -11,8 +11,7 @@ from mlsub.divisions import CLOSED
 from mlsub.io.problems import did_you_mean
 from mlsub.io.read import YamlTree, read_tree
 from mlsub.rounds import every_benchmark, get_round, known_rounds, usages
-from mlsub.rules.load import entry_requirements as needs
-from mlsub.rules.load import rules_for
+from mlsub.rules.load import entry_requirements, rules_for
 from mlsub.rules.problems import SECTIONS, Changes, check_changes, schema
 
 #: Of a benchmark: its folder, and the files of its code, are called so.
@@ -46,7 +45,7 @@ def check_overlay(path: Path) -> str:
     overlay = str(path.resolve())
     for name in added:
         for benchmark in get_round(usage, name, overlay).benchmarks:
-            for message in _incomplete(overlay, usage, name, benchmark):
+            for message in _missing_parts(overlay, usage, name, benchmark):
                 tree.report(message)
     tree.raise_problems()
     return overlay
@@ -54,7 +53,7 @@ def check_overlay(path: Path) -> str:
 
 def _check_names(tree: YamlTree, content: dict[str, Any], usage: str) -> None:
     """Whether the rounds are new, and the benchmarks known; the document need not fit its schema."""
-    added, benchmarks = (_names(content.get(section)) for section in ("rounds", "benchmarks"))
+    added, benchmarks = (_keys_in(content.get(section)) for section in ("rounds", "benchmarks"))
     for name in added:
         if name in known_rounds(usage):
             tree.report(f"round {name} exists; rules for it go under common or benchmarks", "rounds", name)
@@ -79,24 +78,24 @@ def _check_variants(tree: YamlTree, common: Changes) -> None:
                 )
 
 
-def _names(section: Any) -> tuple[str, ...]:
+def _keys_in(section: Any) -> tuple[str, ...]:
     return tuple(section) if isinstance(section, dict) else ()
 
 
 def overlay_schema() -> dict[str, Any]:
     """The JSON Schema of an overlay file, on top of that of the rule files."""
-    own = json.loads(Path(__file__).with_name("overlay.json").read_text("utf-8"))
-    own["properties"]["usage"]["enum"] = list(usages())
-    rounds = own["properties"]["rounds"]
+    overlay = json.loads(Path(__file__).with_name("overlay.json").read_text("utf-8"))
+    overlay["properties"]["usage"]["enum"] = list(usages())
+    rounds = overlay["properties"]["rounds"]
     rounds["maxProperties"] = MAX_ROUNDS
     rounds["additionalProperties"]["properties"]["benchmarks"]["maxItems"] = MAX_BENCHMARKS
-    return {**schema(), **own}
+    return {**schema(), **overlay}
 
 
-def _incomplete(overlay: str, usage: str, round_name: str, benchmark: str) -> Iterator[str]:
+def _missing_parts(overlay: str, usage: str, round_name: str, benchmark: str) -> Iterator[str]:
     """What only shows when the rules are put together: a benchmark without a run count or rules, say."""
     try:
-        needs(usage, round_name, benchmark, overlay)
+        entry_requirements(usage, round_name, benchmark, overlay)
         rules = rules_for(usage, round_name, CLOSED.name, benchmark, overlay)
     except (KeyError, TypeError) as error:
         lacking = error.args[0] if isinstance(error, KeyError) else "a title or run count"

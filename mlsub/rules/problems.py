@@ -62,7 +62,7 @@ def check_changes(tree: YamlTree, tables: Iterable[tuple[tuple[Step, ...], Chang
         for name in table:
             if name not in rounds:
                 tree.report(f"unknown round{did_you_mean(name, rounds)}", *place, name)
-    demands = [found for place, table in tables for found in _demands(place, table)]
+    demands = [found for place, table in tables for found in _walk_demands(place, table)]
     if len(demands) > MAX_RULES:
         tree.report(f"more than {MAX_RULES:,} rules", *demands[MAX_RULES][0])
         tree.raise_problems()
@@ -74,12 +74,12 @@ def check_changes(tree: YamlTree, tables: Iterable[tuple[tuple[Step, ...], Chang
                 tree.report(f"formula {written!r}: {error}", *where)
     tree.raise_problems()
     for path, content in demands:
-        if why := _unusable(str(path[-1]), content):
+        if why := _why_unusable(str(path[-1]), content):
             tree.report(f"not a rule: {why}", *path)
     tree.raise_problems()
 
 
-def _demands(place: tuple[Step, ...], table: Changes) -> Iterator[tuple[tuple[Step, ...], Any]]:
+def _walk_demands(place: tuple[Step, ...], table: Changes) -> Iterator[tuple[tuple[Step, ...], Any]]:
     """Every demand of some changes with its path, those of variants included; the last step is the key."""
     for name, changes in table.items():
         for section in SECTIONS:
@@ -90,11 +90,11 @@ def _demands(place: tuple[Step, ...], table: Changes) -> Iterator[tuple[tuple[St
                     continue
                 for of, choices in content.items():
                     for value, variant in choices.items():
-                        for own, demand in variant.items():
-                            yield (*here, key, of, value, own), demand
+                        for variant_key, demand in variant.items():
+                            yield (*here, key, of, value, variant_key), demand
 
 
-def _unusable(key: str, content: Any) -> str | None:
+def _why_unusable(key: str, content: Any) -> str | None:
     """Why a demand that fits the schema still cannot be put into a rule."""
     try:
         rule = parse_rule(key, content, Blocks.BOTH, "", ())

@@ -104,7 +104,7 @@ def test_a_broken_shipped_file_is_reported_by_line_alone(
     content = broken.read_text().replace(text, wrong)
     broken.write_text(content)
     line = next(n for n, row in enumerate(content.splitlines(), 1) if wrong in row)
-    caches = (load._file, load._rules_for, compiled_rules)
+    caches = (load._rule_file, load._rules_for, compiled_rules)
     monkeypatch.setattr(load, "FOLDER", tmp_path)
     for cache in caches:
         cache.cache_clear()

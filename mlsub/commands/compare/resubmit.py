@@ -120,10 +120,8 @@ def _benchmark(old: Result, round_: Round) -> Iterator[Finding]:
         message, expected, actual = f"{round_.title} calls the benchmark {now}", now, name
     elif name in round_.benchmarks:
         message = f"{name} is another benchmark in {round_.title}"
-        expected, actual = (
-            ResultsFolder(round_.usage, round_.name, name).title,
-            f"{old.benchmark_title}, in v{old.round}",
-        )
+        expected = ResultsFolder(round_.usage, round_.name, name).title
+        actual = f"{old.benchmark_title}, in v{old.round}"
     else:
         message = f"{name} is not a benchmark of {round_.title}"
         expected, actual = f"one of {', '.join(round_.benchmarks)}", name

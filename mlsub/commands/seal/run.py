@@ -306,9 +306,8 @@ def _put(part: Path, out: Path, receipt: Receipt, manifest: bytes, *, force: boo
     if receipt.sha1:
         beside[sha1_file] = f"{receipt.sha1}  {out.name}\n".encode()
     beside[receipt_file] = receipt.render().encode("utf-8", "backslashreplace")
-    write_record(
-        out, {file.name: bytes_digest(made) for file, made in beside.items()}, {out.name: f"sha256:{receipt.sha256}"}
-    )
+    written = {file.name: bytes_digest(made) for file, made in beside.items()}
+    write_record(out, written, {out.name: f"sha256:{receipt.sha256}"})
     if force:
         for file in _beside(out):
             file.unlink(missing_ok=True)

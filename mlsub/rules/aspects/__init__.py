@@ -7,22 +7,12 @@ from mlsub.rules.aspects.records import AnyOfAspect, CountAspect, NestingAspect,
 from mlsub.rules.aspects.values import MetadataAspect, TargetAspect, TensorsAspect, ValueAspect
 from mlsub.rules.model import KeyRule
 
+_IN_ORDER: tuple[type[Aspect], ...] = (
+    *(CountAspect, RepeatedAspect, ValueAspect, MetadataAspect, OrderAspect),
+    *(NestingAspect, TimeAspect, TargetAspect, TensorsAspect, AnyOfAspect),
+)
 #: Every aspect by its name, the last part of the rule ids ``key.<key>.<aspect>``.
-ASPECTS: dict[str, type[Aspect]] = {
-    aspect.name: aspect
-    for aspect in (
-        CountAspect,
-        RepeatedAspect,
-        ValueAspect,
-        MetadataAspect,
-        OrderAspect,
-        NestingAspect,
-        TimeAspect,
-        TargetAspect,
-        TensorsAspect,
-        AnyOfAspect,
-    )
-}
+ASPECTS = {aspect.name: aspect for aspect in _IN_ORDER}
 
 
 def aspects_of(rule: KeyRule) -> tuple[Aspect, ...]:

@@ -36,7 +36,10 @@ class CountAspect(Aspect):
         occurs, gathers, key = self.rule.occurs, self.rule.gathers, self.rule.title
         if occurs.once_where is not None:
             if occurs.once_where[0] not in excuses.faulty and out.wanted is not None:
-                yield from self._once_where(out, out.wanted, excuses)
+                lacking = out.count < out.wanted
+                open_ = lacking and (excuses.cut_off or self.rule.key in excuses.spoiled)
+                if out.count != out.wanted and not open_:
+                    yield self._wrong_count(out, "is missing" if lacking else "appears too often")
         elif gathers is not None and gathers.key in excuses.missed:
             return
         elif occurs.exactly_one and out.count > 1:
@@ -46,14 +49,9 @@ class CountAspect(Aspect):
                 fix = "Keep the record that belongs to this run; each file is one run."
                 yield Flaw(self.name, message, "exactly once", fix, out.lines[1], found)
         elif out.count < occurs.least and not excuses.cut_off and not (out.count == 0 and key in excuses.spoiled):
-            yield self._wrong(out, "appears too few times" if out.count else "is missing")
+            yield self._wrong_count(out, "appears too few times" if out.count else "is missing")
 
-    def _once_where(self, out: KeyOutcome, wanted: int, excuses: Excuses) -> Iterator[Flaw]:
-        lacking = out.count < wanted
-        if out.count != wanted and not (lacking and (excuses.cut_off or self.rule.key in excuses.spoiled)):
-            yield self._wrong(out, "is missing" if lacking else "appears too often")
-
-    def _wrong(self, out: KeyOutcome, what: str) -> Flaw:
+    def _wrong_count(self, out: KeyOutcome, what: str) -> Flaw:
         words, times = self.rule.occurs.words(), plural(out.count, "time")
         return Flaw(self.name, f"{self.rule.title} {what}", words, f"Log {self.rule.title} {words}.", None, times)
 
@@ -73,7 +71,7 @@ class RepeatedAspect(Aspect):
         return ["a repeat of the same value only warns"]
 
     def tests(self) -> tuple[Test, Test]:
-        return _remember, _compare
+        return _remember_first, _compare_with_first
 
     def flaws(self, out: KeyOutcome, excuses: Excuses) -> Iterator[Flaw]:
         gathers = self.rule.gathers
@@ -103,19 +101,19 @@ class AnyOfAspect(Aspect):
         return Flaw(cls.name, f"Neither {' nor '.join(group)} appears", cls.words_of(group), fix, None, "none")
 
 
-def _remember(event: Event, out: KeyOutcome) -> None:
+def _remember_first(event: Event, out: KeyOutcome) -> None:
     out.first, out.first_line = event.value, event.line
 
 
-def _compare(event: Event, out: KeyOutcome) -> None:
+def _compare_with_first(event: Event, out: KeyOutcome) -> None:
     if not out.lines:
-        _note(out, out.first_line, out.first)
+        _note_value(out, out.first_line, out.first)
     out.differing = out.differing or not _equal(event.value, out.first)
     if len(out.lines) < _SHOWN_VALUES:
-        _note(out, event.line, event.value)
+        _note_value(out, event.line, event.value)
 
 
-def _note(out: KeyOutcome, line: int, value: Any) -> None:
+def _note_value(out: KeyOutcome, line: int, value: Any) -> None:
     out.lines = (*out.lines, line)
     out.values = tuple(dict.fromkeys((*out.values, show(value))))
 

@@ -87,10 +87,9 @@ class ValueAspect(Aspect):
     join = " and "
 
     def parts(self, division: str | None = None) -> list[DemandPart]:
-        lists = [c.operand if c.operator == "one_of" else () for c in self.rule.value]
         return [
-            DemandPart(self.name, c.words(), tuple(map(show, options)))
-            for c, options in zip(self.rule.value, lists, strict=True)
+            DemandPart(self.name, c.words(), tuple(map(show, c.operand)) if c.operator == "one_of" else ())
+            for c in self.rule.value
         ]
 
     def value_keys(self) -> Iterable[str]:
@@ -108,10 +107,10 @@ class ValueAspect(Aspect):
             attrgetter("value"),
             constraint.words if constraint.formulas() else None,
             constraint.names(),
-            self._meant,
+            self._misspelling_hint,
         )
 
-    def _meant(self, value: Any) -> str | None:
+    def _misspelling_hint(self, value: Any) -> str | None:
         """A hint where a name of a closed list was misspelled."""
         stated = (value if isinstance(value, str) else show(value))[:_LONGEST_NAME]
         rounds = history_of(stated) if self.rule.key == "submission_benchmark" else ""
@@ -152,7 +151,7 @@ class MetadataAspect(Aspect):
             if not entry.optional:
                 where = f" where it has {entry.when}" if entry.when else ""
                 words = f"metadata with {' or '.join(entry.names)}{where}{suffix}"
-                expected, holds = metadata_expected(self.rule, words), _presence(entry)
+                expected, holds = metadata_expected(self.rule, words), _has_one_of(entry)
                 yield _Check(expected, holds, attrgetter("metadata"))
             for constraint in entry.constraints:
                 yield self._check(entry.names[0], constraint, suffix)
@@ -180,11 +179,11 @@ class MetadataAspect(Aspect):
         )
 
 
-def _presence(entry: MetadataEntry) -> Callable[[Any, Values], bool]:
+def _has_one_of(entry: MetadataEntry) -> Callable[[Any, Values], bool]:
     """Whether one of the names is there; metadata of a type without entries raises, and so always fails."""
     (name, *others), when = entry.names, entry.when
     if when is not None:
-        there = _presence(msgspec.structs.replace(entry, when=None))
+        there = _has_one_of(msgspec.structs.replace(entry, when=None))
         return lambda metadata, values: when not in metadata or there(metadata, values)
     return lambda metadata, _: name in metadata or any(other in metadata for other in others)
 
@@ -194,10 +193,10 @@ def target_test(reaches: tuple[Reach, ...]) -> Holds:
 
     It is tested measure by measure in the order written, up to the first that misses.
     """
-    return all_pass([_of(reach.field, constraint) for reach in reaches for constraint in reach.constraints])
+    return all_pass([_field_test(reach.field, constraint) for reach in reaches for constraint in reach.constraints])
 
 
-def _of(field: str | None, constraint: Constraint) -> Holds:
+def _field_test(field: str | None, constraint: Constraint) -> Holds:
     test = constraint.test()
     return test if field is None else lambda value, stated: test(value[field], stated)
 
@@ -217,7 +216,8 @@ class TargetAspect(Aspect):
         return [name for constraint in self._constraints() for name in constraint.names()]
 
     def test(self) -> Test:
-        met, lower = target_test(self.rule.reaches), self._lower_is_better()
+        met, bounds = target_test(self.rule.reaches), {constraint.operator for constraint in self._constraints()}
+        lower_is_better = "at_most" in bounds and "at_least" not in bounds
 
         def test(event: Event, out: KeyOutcome) -> None:
             out.last_line = event.line
@@ -232,7 +232,7 @@ class TargetAspect(Aspect):
                 return
             value, best = event.value, out.best
             try:
-                if best is None or isinstance(value, dict) or (value < best if lower else value > best):
+                if best is None or isinstance(value, dict) or (value < best if lower_is_better else value > best):
                     out.best = value
             except TypeError:
                 pass
@@ -253,10 +253,6 @@ class TargetAspect(Aspect):
 
     def _constraints(self) -> list[Constraint]:
         return [constraint for reach in self.rule.reaches for constraint in reach.constraints]
-
-    def _lower_is_better(self) -> bool:
-        bounds = {constraint.operator for constraint in self._constraints()}
-        return "at_most" in bounds and "at_least" not in bounds
 
 
 class TensorsAspect(Aspect):
