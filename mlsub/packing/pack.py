@@ -17,7 +17,7 @@ import msgspec
 
 from mlsub.findings import Finding, Severity, Verdict
 from mlsub.io.errors import MlsubError, failing_as
-from mlsub.io.folders import Piece, record_existing, assemble, failing_to_read
+from mlsub.io.folders import Piece, assemble, failing_to_read, record_existing
 from mlsub.io.write import make_folder, write_file
 from mlsub.packing.manifest import Manifest, Preparation, Waiver, to_ask
 from mlsub.packing.plan import Difference, Plan, compare, lies_in, make_plan, missing_files, obstacles
