@@ -181,7 +181,7 @@ def reference_of(round_: Round, name: str, rcp_file: str | None = None, cutoff: 
     file = own or (reference_file(round_.usage, round_.ruleset, name) if installed else None)
     if file is None:
         raise MlsubError(f"the installed mlperf-logging has no reference points for {name} in {round_.title}")
-    runs = benchmark(round_.usage, round_.name, name, round_.overlay).runs
+    runs = entry_requirements(round_.usage, round_.name, name, round_.overlay).runs
     if own:
         points = read_points(file, name, runs, algorithm)
     else:

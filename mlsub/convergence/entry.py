@@ -110,7 +110,7 @@ def convergence_of(
 
 
 def _why_not_tested(
-    entry: Entry, needs: Benchmark, round_: Round, algorithm: Algorithm | None, options: Options
+    entry: Entry, needs: EntryRequirements, round_: Round, algorithm: Algorithm | None, options: Options
 ) -> str | None:
     """Why an entry is not tested; None where it is."""
     division = division_of(entry.division)

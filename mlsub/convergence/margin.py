@@ -176,7 +176,7 @@ def margin_of(
         bootstrap: how the chance is computed.
         rcp_file: a file of reference points in place of the installed ones.
     """
-    needed = benchmark(round_.usage, round_.name, name, round_.overlay).runs
+    needed = entry_requirements(round_.usage, round_.name, name, round_.overlay).runs
     rcp = _with_reference(entry.rcp, name, round_, rcp_file)
     converged = [point for point in rcp.points if point is not None]
     usable = rcp.logs_unit is None and all(abs(point) < LARGEST_COUNT for point in converged)

@@ -46,7 +46,7 @@ class QualityTarget(msgspec.Struct, frozen=True):
     by: str | None = None
 
 
-def target_of(round_: Round, division: str | None, benchmark: str | None, stated: Stated) -> QualityTarget | None:
+def target_of(round_: Round, division: str | None, benchmark: str | None, stated: StatedValues) -> QualityTarget | None:
     """The target of a log.
 
     Args:
@@ -73,10 +73,10 @@ def target_of(round_: Round, division: str | None, benchmark: str | None, stated
 def plan_of_log(round_: Round, division: str | None, benchmark: str | None) -> CompiledRules:
     """The rules of a log that says it is of this division and benchmark; unknown names pick none of their own."""
     known, name = division_of(division), benchmark if benchmark in round_.benchmarks else None
-    return plan_for(round_.usage, round_.name, known.name if known is not None else None, name, round_.overlay)
+    return compiled_rules(round_.usage, round_.name, known.name if known is not None else None, name, round_.overlay)
 
 
-def _target_band(reach: Reach, stated: Stated) -> TargetBand:
+def _target_band(reach: Reach, stated: StatedValues) -> TargetBand:
     low = [_number(c, stated) for c in reach.constraints if c.operator in ("at_least", "above")]
     high = [_number(c, stated) for c in reach.constraints if c.operator in ("at_most", "below")]
     return TargetBand(reach.field, next(iter(low), None), next(iter(high), None))
@@ -101,7 +101,7 @@ class MeasuredEvaluation(msgspec.Struct, frozen=True):
 class MeasureReader:
     """Reads the evaluations of one log; those that hold one measure each are put together."""
 
-    def __init__(self, target: QualityTarget, stated: Stated) -> None:
+    def __init__(self, target: QualityTarget, stated: StatedValues) -> None:
         self._target = target
         self._stated = stated
         self._steps: dict[float, dict[Any, float]] = {}

@@ -53,9 +53,9 @@ def evaluation(value: Any, **metadata: Any) -> Event:
 
 
 def measures(round_name: str, benchmark: str) -> MeasureReader:
-    target = target_of(get_round("training", round_name), "closed", benchmark, Stated())
+    target = target_of(get_round("training", round_name), "closed", benchmark, StatedValues())
     assert target is not None
-    return MeasureReader(target, Stated())
+    return MeasureReader(target, StatedValues())
 
 
 def test_one_measure() -> None:

@@ -18,7 +18,7 @@ from mlsub.io.documents import DocumentType, read_document
 from mlsub.io.errors import MlsubError
 from mlsub.io.folders import check_free, replace_folder
 from mlsub.io.write import staging_beside, write_file
-from mlsub.rules.load import benchmark
+from mlsub.rules.load import entry_requirements
 from mlsub.systems.capture import capture_here, merge_captures
 from mlsub.systems.draft import TO_FILL_IN, Asked, finish
 

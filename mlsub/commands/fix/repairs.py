@@ -27,7 +27,7 @@ from mlsub.log.event import Event, decode
 from mlsub.log.reader import TOKEN, read_records
 from mlsub.log.rewrite import MARK as RECORD_MARK
 from mlsub.rounds import Round, Statuses
-from mlsub.rules.engine import plan_for
+from mlsub.rules.engine import compiled_rules
 from mlsub.systems.fields import status_spelling
 
 _BOM = b"\xef\xbb\xbf"

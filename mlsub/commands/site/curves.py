@@ -123,7 +123,7 @@ def _unit(result: SiteResult, count: str | None) -> str | None:
 
 def _evaluated(log: LogReport, target: QualityTarget | None, count: str | None, step: int) -> Iterator[Evaluated]:
     """Yield the evaluations of a run that have a value, one of ``step``, the last among them."""
-    measures = MeasureReader(target, Stated(log.run.hyperparameters)) if target else None
+    measures = MeasureReader(target, StatedValues(log.run.hyperparameters)) if target else None
     for evaluation in log.run.evaluations[::-step][::-1]:
         of_target = measures.read(evaluation.event("eval_accuracy")).values if measures else None
         values = dict(_values(evaluation.value)) if of_target is None else of_target

@@ -33,7 +33,7 @@ from mlsub.review.runs.model import (
     undo_times,
 )
 from mlsub.rules.catalogue import finding
-from mlsub.rules.constraints import Stated
+from mlsub.rules.constraints import StatedValues
 from mlsub.submission.model import LogReport
 from mlsub.submission.result import Result
 
