@@ -101,9 +101,7 @@ def find_flaws(content: Any, schema: dict[str, Any]) -> list[Flaw]:
 @lru_cache(maxsize=1)
 def _validator() -> Any:
     """A validator to which 1.0 is not a whole number, NaN not above 0, and a line end not the end of a text."""
-    from jsonschema import Draft202012Validator, FormatChecker
-    from jsonschema.exceptions import ValidationError
-    from jsonschema.validators import extend
+    from jsonschema import Draft202012Validator, FormatChecker, ValidationError, validators
 
     def whole(_: Any, value: Any) -> bool:
         return isinstance(value, int) and not isinstance(value, bool)
@@ -116,7 +114,7 @@ def _validator() -> Any:
         if isinstance(value, int | float) and not isinstance(value, bool) and not value > due:
             yield ValidationError(f"not above {due}")
 
-    strict: Any = extend(  # type: ignore[no-untyped-call]
+    strict: Any = validators.extend(  # type: ignore[no-untyped-call]
         Draft202012Validator,
         {"pattern": pattern, "exclusiveMinimum": above},
         type_checker=Draft202012Validator.TYPE_CHECKER.redefine("integer", whole),

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import BinaryIO
 
 from mlsub.io.errors import MlsubError, reason_of
-from mlsub.io.look import walk
 from mlsub.io.show import plain
 
 #: What a file system answers that cannot synchronise a folder, a pipe or a device.
@@ -161,6 +160,13 @@ def _remove(part: Path) -> None:
     else:
         with suppress(OSError):
             part.unlink(missing_ok=True)
+
+
+def _tell(message: str) -> None:
+    """Log a warning of ``mlsub``, which is on standard error unless a program says otherwise."""
+    import logging
+
+    logging.getLogger("mlsub").warning("%s", plain(f"mlsub: {message}"))
 
 
 def put_folder(staging: Path, final: Path) -> None:

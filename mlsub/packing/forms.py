@@ -195,7 +195,6 @@ def _decrypt_age(source: IO[bytes], target: IO[bytes], keys: list[Any]) -> None:
 
 def _pyrage() -> Any:
     try:
-        import pyrage
         import pyrage.ssh
         import pyrage.x25519
     except ImportError as error:

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
+from mlsub.divisions import DIVISIONS
 from mlsub.io.data import shipped
 from mlsub.io.errors import MlsubError
 
@@ -260,6 +261,15 @@ def known_name(what: str, text: str, known: tuple[str, ...]) -> str:
     if text not in known:
         raise MlsubError(unknown_name(what, text, known))
     return text
+
+
+def known_division(text: str) -> str:
+    """Return the name of a division, which may be written with capitals.
+
+    Raises:
+        MlsubError: it is not one; says what was probably meant.
+    """
+    return known_name("division", text.lower(), tuple(DIVISIONS))
 
 
 def unknown_name(what: str, text: str, known: Iterable[str]) -> str:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import signal
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor, Future
+from concurrent.futures import CancelledError, Executor, Future
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+import msgspec
 from msgspec.structs import replace
 
 from mlsub.io import VERSION
@@ -132,9 +135,7 @@ def local_processes(jobs: int | None, size: int) -> int:
 def _local(processes: int) -> Iterator[Pool]:
     """Processes of this machine; an exception such as Ctrl-C ends them at once."""
     import multiprocessing
-    import threading
-    from concurrent.futures import ProcessPoolExecutor
-    from concurrent.futures.process import BrokenProcessPool
+    from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
 
     # Forking is cheap, and safe as long as nothing else runs in this process.
     method = "fork" if threading.active_count() == 1 and hasattr(os, "fork") else "spawn"
@@ -156,19 +157,16 @@ def _local(processes: int) -> Iterator[Pool]:
 
 def _begin_worker() -> None:
     """Leave Ctrl-C to the process that a worker works for, and end with it, even where it is killed."""
-    import threading
-
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
 def _end_with_parent() -> None:
-    import multiprocessing
-    from multiprocessing.connection import wait
+    from multiprocessing import connection, parent_process
 
-    parent = multiprocessing.parent_process()
+    parent = parent_process()
     if parent is not None:
-        wait([parent.sentinel])
+        connection.wait([parent.sentinel])
         os._exit(1)
 
 
@@ -182,9 +180,6 @@ def _dask(words: str) -> Iterator[Pool]:
         from distributed import Client
     except ImportError as error:
         raise MlsubError(needs_extra("The executor dask:// needs the package distributed.", "dask")) from error
-    import logging
-    from concurrent.futures import CancelledError
-
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     address = f"{'tls' if match[1] else 'tcp'}://{match[2]}:{match[3]}"
     try:
@@ -209,8 +204,6 @@ def _dask(words: str) -> Iterator[Pool]:
 def worker_version() -> str:
     """What has to be the same for answers to be the same."""
     import platform
-
-    import msgspec
 
     python = ".".join(platform.python_version_tuple()[:2])
     return f"mlsub {VERSION}, Python {python}, msgspec {msgspec.__version__}"
