@@ -14,6 +14,7 @@ import click
 from click.exceptions import NoArgsIsHelpError
 
 from mlsub.io.errors import MlsubError
+from mlsub.io.show import inert, message_line, plain
 
 #: Exit status where something could not be checked, written or asked for.
 COULD_NOT = 2
@@ -97,8 +98,6 @@ def _status(work: Callable[[], object], name: str) -> int:
 
 def _show_usage(error: click.ClickException) -> None:
     """Print what click says of a command line, whose words are made safe to print."""
-    from mlsub.io.show import inert, plain
-
     if not isinstance(error, NoArgsIsHelpError):  # Its message is the help, of many lines.
         vars(error)["message"] = plain(error.message)
     stream = io.StringIO()
@@ -174,8 +173,6 @@ def _failure(stream: IO[str]) -> OSError | KeyboardInterrupt | None:
 
 def _tell(name: str, message: str, before: str = "") -> None:
     """Say it on standard error, as far as that can be written."""
-    from mlsub.io.show import inert, message_line
-
     try:
         if sys.stderr is not None:
             sys.stderr.write(f"{inert(before)}{message_line(f'{name}: {message}')}\n")

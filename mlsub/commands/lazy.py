@@ -7,12 +7,14 @@ taken as it is: what it means is for the command to say, with a did-you-mean.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from mlsub.commands.settings import config_options
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -29,54 +31,10 @@ class KnownNames(click.types.StringParamType):
         self._metavar = metavar
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """The names that start so; first, for bash to keep both, files where there may be some."""
-        from click.shell_completion import CompletionItem
+        """The names that start so, and files where there may be some."""
+        from mlsub.commands.names import complete
 
-        place = _FILES.get(self._metavar)
-        names = [name for part in self._metavar.split("|") for name in _names(part, ctx.params)]
-        found = [CompletionItem(name) for name in names if name.startswith(incomplete)]
-        return [*([CompletionItem(incomplete, type=place)] if place else ()), *found]
-
-
-def _names(metavar: str, params: Mapping[str, Any]) -> Iterable[str]:
-    """The names that a metavar stands for; of rounds and benchmarks those that the rest of the command line allows."""
-    from mlsub.divisions import DIVISIONS
-    from mlsub.rounds import known_rounds, usages
-    from mlsub.rules.explain import rule_ids
-    from mlsub.systems import catalogue
-    from mlsub.systems.names import registry
-
-    given = params.get("usage")
-    among = (given,) if given in usages() else usages()
-    match metavar:
-        case "BENCHMARK":
-            return _benchmarks(among, params.get("round_") or params.get("round"))
-        case "DIVISION":
-            return DIVISIONS
-        case "FRAMEWORK":
-            return registry().frameworks.names
-        case "ROUND" | "OLD" | "NEW":
-            # The newest first: it is the one that is wanted most often.
-            return dict.fromkeys(name for usage in among for name in reversed(known_rounds(usage)))
-        case "RULE":
-            return rule_ids()
-        case "STATUS":
-            return ("onprem", "cloud", "preview", "rdi")
-        case "SYSTEM":
-            return (*catalogue.system_names(), *(each.name for each in catalogue.accelerators()))
-        case "USAGE":
-            return usages()
-    return ()
-
-
-def _benchmarks(among: Iterable[str], round_: object) -> Iterable[str]:
-    """Those of the round that the command line names already, else all."""
-    from mlsub.rounds import all_rounds, normalise_round
-
-    name = normalise_round(round_) if isinstance(round_, str) else None
-    rounds = [each for usage in among for each in all_rounds(usage)]
-    chosen = [each for each in rounds if each.name == name] or rounds
-    return sorted({benchmark for each in chosen for benchmark in each.benchmarks})
+        return complete(self._metavar, _FILES.get(self._metavar), ctx.params, incomplete)
 
 
 def _colour(ctx: click.Context, _: click.Parameter, value: str | None) -> None:
@@ -121,8 +79,6 @@ class Command(_Common):
         self.example = example
         self.shows_settings = shows_settings
         if any(getattr(param, "setting", None) for param in self.params):
-            from mlsub.commands.settings import config_options
-
             self.params += config_options()
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

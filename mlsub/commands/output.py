@@ -16,7 +16,10 @@ from mlsub.commands.ending import COULD_NOT
 from mlsub.commands.lazy import Command
 from mlsub.commands.settings import check_settings, setting
 from mlsub.io.errors import MlsubError
+from mlsub.io.show import inert, message_line, tolerate
+from mlsub.io.write import cannot_write, check_output, write_file
 from mlsub.present import CI_FORMATS, FORMATS, format_of_file
+from mlsub.present.terminal import render
 
 if TYPE_CHECKING:
     from mlsub.findings import Severity
@@ -114,9 +117,12 @@ class Target(NamedTuple):
             check_settings()
             yield
         except (MlsubError, click.UsageError) as error:
-            for one in self.each:
-                if one.format in CI_FORMATS:
-                    one.put_for_ci(_refused(self.command, error))
+            if self.for_ci:
+                from mlsub.present.ci import refused
+
+                for one in self.each:
+                    if one.format in CI_FORMATS:
+                        one.put_for_ci(refused(self.command, error))
             raise
 
     def refuse_terminal(self) -> None:
@@ -130,15 +136,13 @@ class Target(NamedTuple):
 
     def rendered(self, document: Document) -> str:
         """A document in the format, for the place where it goes."""
-        from mlsub.present.terminal import render
-
         return render(document, self.format, None if self.file else sys.stdout)
 
     def put_for_ci(self, results: CiReport) -> None:
         """Write results in a format of CI."""
-        from mlsub.present.ci_formats import render
+        from mlsub.present import ci_formats
 
-        self.put(render(results, self.format))
+        self.put(ci_formats.render(results, self.format))
 
     def put(self, content: str | bytes) -> None:
         """Write what is ready.
@@ -153,23 +157,6 @@ class Target(NamedTuple):
             write_answer(content, self.format)
 
 
-def _refused(command: str, error: MlsubError | click.UsageError) -> CiReport:
-    """What a command could not do: one part that was not checked, with a finding for each reason."""
-    from mlsub.findings import Verdict
-    from mlsub.io.problems import FileProblemsError
-    from mlsub.present.ci import CiReport, Outcome, part
-    from mlsub.rules.catalogue import finding
-
-    if isinstance(error, FileProblemsError):
-        found = [finding("check.failed", one.path, one.message, line=one.line) for one in error.problems]
-    elif isinstance(error, click.UsageError):
-        found = [finding("check.unknown-rule", ".", error.message)]
-    else:
-        found = [finding("check.failed", ".", line) for line in error.lines]
-    problems = part(f"mlsub {command}", found, lambda _: Outcome.NOT_CHECKED, verdict=Verdict.NOT_CHECKED)
-    return CiReport(command, (problems,))
-
-
 def _write_step_summary(document: Document) -> None:
     """Add the document to the summary of the step of GitHub Actions that this is, if it is one.
 
@@ -179,21 +166,17 @@ def _write_step_summary(document: Document) -> None:
     name = os.environ.get("GITHUB_STEP_SUMMARY")
     if not name:
         return
-    from mlsub.io.write import cannot_write
-    from mlsub.present import markdown
-    from mlsub.present.ci_formats import MOST_OF_SUMMARY, summary
+    from mlsub.present import ci_formats
 
     try:
         with Path(name).open("ab") as file:
-            file.write(summary(markdown.render(document), MOST_OF_SUMMARY - file.tell()))
+            file.write(ci_formats.summary(render(document, "markdown"), ci_formats.MOST_OF_SUMMARY - file.tell()))
     except OSError as error:
         raise cannot_write(Path(name), error) from error
 
 
 def write_answer(content: str | bytes, format_: str = "text") -> None:
     """Print an answer on standard output; bytes stay the same on every machine, but for what :func:`inert` changes."""
-    from mlsub.io.show import inert, tolerate
-
     if isinstance(content, str):
         tolerate(sys.stdout)
         sys.stdout.write(inert(content, format_))
@@ -247,8 +230,6 @@ def output_options(
         def called(format_: str | None, output: Path | None, force: bool, **others: Any) -> None:
             output = None if output is not None and str(output) == "-" else output
             if output is not None:
-                from mlsub.io.write import check_output
-
                 check_output(output, force=force)
                 format_ = format_ or (format_of_file(output, formats) if by_name else None)
             function(target=Target(command, format_ or formats[0], output, force), **others)
@@ -325,8 +306,6 @@ def targets(command: str, given: Sequence[str | Path], *, force: bool, usual: st
         click.UsageError: several formats are left, or a file has a format that its ending denies.
         MlsubError: a file cannot be written.
     """
-    from mlsub.io.write import check_output
-
     left = [at for at, one in enumerate(given) if isinstance(one, str)]
     also: list[Target] = []
     on_screen: list[str] = []
@@ -373,8 +352,6 @@ def tell_unchecked(reports: Sequence[Report]) -> None:
 
 def tell(message: str, command: str = "") -> None:
     """Say something beside the answer, on standard error."""
-    from mlsub.io.show import message_line
-
     click.echo(message_line(f"{f'mlsub {command}'.rstrip()}: {message}"), err=True)
 
 
@@ -384,8 +361,6 @@ def write_output(file: Path, content: bytes, *, force: bool) -> None:
     Raises:
         MlsubError: see :func:`mlsub.io.write.write_file`.
     """
-    from mlsub.io.write import write_file
-
     tell_kept(file, write_file(file, content, force=force))
 
 

@@ -17,6 +17,7 @@ import click
 from click.core import ParameterSource
 
 from mlsub.io.errors import MlsubError
+from mlsub.io.show import message_line
 
 if TYPE_CHECKING:
     from mlsub.config.load import Loaded
@@ -273,8 +274,6 @@ def path_arguments(ctx: click.Context, values: Mapping[str, Any]) -> list[str]:
 
 
 def _say(ctx: click.Context, message: str) -> None:
-    from mlsub.io.show import message_line
-
     click.echo(message_line(f"mlsub {ctx.command.name}: {message}"), err=True)
 
 

@@ -9,12 +9,15 @@ from collections.abc import Callable, Container, Iterable, Iterator
 from enum import StrEnum
 from pathlib import Path
 
+import click
 import msgspec
 
 from mlsub.findings import Finding, Severity, Verdict
+from mlsub.io.errors import MlsubError
+from mlsub.io.problems import FileProblemsError
 from mlsub.io.show import first_few, plain
 from mlsub.present.findings import SUPPRESSED, why_suppressed
-from mlsub.rules.catalogue import find_causes
+from mlsub.rules.catalogue import find_causes, finding
 from mlsub.submission.report import Report
 
 #: Further places of a defect that its words name; SARIF has all.
@@ -142,11 +145,11 @@ def part(
     base, defects = _repository(), dict[tuple[Outcome, tuple[object, ...]], list[Finding]]()
     found = tuple(findings)
     causes = set(find_causes(found).values())
-    for finding in sorted(found, key=lambda one: (one not in causes, one.path, one.line or 0)):
-        how = outcome(finding)
-        if finding.suppressed is not None and not (finding.rejects and how is Outcome.COUNTS):
+    for one in sorted(found, key=lambda one: (one not in causes, one.path, one.line or 0)):
+        how = outcome(one)
+        if one.suppressed is not None and not (one.rejects and how is Outcome.COUNTS):
             how = Outcome.WAIVED  # What rejects does so all the same.
-        defects.setdefault((how, finding.defect), []).append(finding)
+        defects.setdefault((how, one.defect), []).append(one)
     results = [
         CiFinding(
             finding=alike[0],
@@ -182,6 +185,18 @@ def judge_outcome(
 def ci_report(command: str, reports: Iterable[Report], *, fail_on: Severity | None = None) -> CiReport:
     """The results of reports; ``fail_on`` is the least severity of review findings that count."""
     return CiReport(command, tuple(_report_part(report, fail_on=fail_on) for report in reports))
+
+
+def refused(command: str, error: MlsubError | click.UsageError) -> CiReport:
+    """What a command could not do: one part that was not checked, with a finding for each reason."""
+    if isinstance(error, FileProblemsError):
+        found = [finding("check.failed", one.path, one.message, line=one.line) for one in error.problems]
+    elif isinstance(error, click.UsageError):
+        found = [finding("check.unknown-rule", ".", error.message)]
+    else:
+        found = [finding("check.failed", ".", line) for line in error.lines]
+    problems = part(f"mlsub {command}", found, lambda _: Outcome.NOT_CHECKED, verdict=Verdict.NOT_CHECKED)
+    return CiReport(command, (problems,))
 
 
 def _report_part(report: Report, *, fail_on: Severity | None) -> CiPart:

@@ -1,8 +1,4 @@
-"""Results in the formats that CI reads: SARIF, JUnit's XML, annotations of GitHub Actions, GitLab's code quality.
-
-JUnit's XML is the dialect of Jenkins and GitLab: a finding that counts is a failed test, one that does not a skipped
-one, and a reason why nothing was checked an error. What was checked without a finding, and a verdict that accepts, is a
-test that passed.
+"""Results in the formats that CI reads: SARIF, annotations of GitHub Actions, GitLab's code quality; or JUnit's XML.
 
 See https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html,
 https://docs.github.com/actions/reference/workflow-commands-for-github-actions and
@@ -14,34 +10,22 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
-from mlsub.findings import Severity, Verdict
+from mlsub.findings import Severity
 from mlsub.io import VERSION
 from mlsub.io.show import plain, plural
 from mlsub.present import markdown, text
-from mlsub.present.ci import CiFinding, CiPart, CiPlace, CiReport, Outcome
+from mlsub.present.ci import CiFinding, CiPlace, CiReport, Outcome
 from mlsub.present.explanation import Explanation, explanation_document, explanations
 from mlsub.present.findings import why_suppressed
-
-if TYPE_CHECKING:
-    from xml.etree.ElementTree import Element
 
 #: What the formats call severities; an error that counts is critical to GitLab.
 _SARIF_LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
 _GITHUB_LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 _GITLAB_LEVELS = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.NOTE: "info"}
 _GITLAB_OUTCOMES = {Outcome.COUNTS: "critical", Outcome.NOT_CHECKED: "blocker", Outcome.WAIVED: "info"}
-_JUNIT_ELEMENTS = {
-    Outcome.COUNTS: "failure",
-    Outcome.NOT_CHECKED: "error",
-    Outcome.BESIDE: "skipped",
-    Outcome.WAIVED: "skipped",
-}
-_JUNIT_VERDICTS = {Verdict.REJECTED: "failure", Verdict.NOT_CHECKED: "error"}
-_JUNIT_COUNTS = {"failure": "failures", "error": "errors", "skipped": "skipped"}
 _SARIF_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _ROOT = "%SRCROOT%"
 #: What names an address: itself, an issue of a repository, or a file of the official package.
@@ -62,8 +46,11 @@ _CUT = b"\n\nThe rest does not fit into a summary of 1 MiB.\n"
 
 def render(results: CiReport, format_: str) -> str:
     """Results in one of :data:`mlsub.present.CI_FORMATS`, ending in a line feed."""
-    formats = {"sarif": _sarif, "junit": _junit, "github": _github, "gitlab": _gitlab}
-    return formats[format_](results)
+    if format_ == "junit":
+        from mlsub.present import junit
+
+        return junit.render(results)
+    return {"sarif": _sarif, "github": _github, "gitlab": _gitlab}[format_](results)
 
 
 def _sarif(results: CiReport) -> str:
@@ -158,57 +145,6 @@ def _artifact(file: str) -> dict[str, str]:
     except UnicodeEncodeError:  # Of a text, not of a file system.
         path = quote(plain(file))
     return {"uri": f"file://{path}"} if os.path.isabs(file) else {"uri": path, "uriBaseId": _ROOT}  # noqa: PTH117
-
-
-def _junit(results: CiReport) -> str:
-    from xml.etree.ElementTree import Element, indent, tostring
-
-    top = Element("testsuites", name=f"mlsub {results.command}")
-    for part in results.parts:
-        suite = Element("testsuite", name=plain(part.name))
-        suite.extend(_cases(part))
-        top.append(suite)
-    for element in (top, *top):
-        element.set("tests", str(len(list(element.iter("testcase")))))
-        for name, attribute in _JUNIT_COUNTS.items():
-            element.set(attribute, str(len(list(element.iter(name)))))
-    indent(top)
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(top, encoding="unicode")}\n'
-
-
-def _cases(part: CiPart) -> Iterator[Element]:
-    from xml.etree.ElementTree import SubElement
-
-    if part.verdict is not None:
-        case = _case(part.name, "official verdict")
-        if part.verdict is not Verdict.ACCEPTED:
-            SubElement(case, _JUNIT_VERDICTS[part.verdict], message=part.verdict.value, type="verdict")
-        yield case
-    for result in part.results:
-        finding = result.finding
-        place = f" (line {finding.line})" if finding.line else ""
-        case = _case(result.file, f"{finding.rule}: {finding.message}{place}", result.file)
-        if finding.line:
-            case.set("line", str(finding.line))
-        inner = SubElement(case, _JUNIT_ELEMENTS[result.outcome], message=plain(finding.message), type=finding.rule)
-        label = f"{finding.kind.value} {finding.severity.value}"
-        inner.text = "\n".join((label, *result.lines, f"source: {plain(finding.source)}"))
-        yield case
-    with_findings = {place.file for result in part.results for place in result.places}
-    clean = [file for file in dict.fromkeys(part.checked) if file not in with_findings]
-    yield from (_case(file, "no findings", file) for file in clean)
-    if part.verdict is None and not part.results and not clean:
-        # A document without a test is an error to Jenkins.
-        yield _case(part.name, "no findings")
-
-
-def _case(classname: str, name: str, file: str | None = None) -> Element:
-    from xml.etree.ElementTree import Element
-
-    case = Element("testcase", classname=plain(classname), name=plain(name))
-    if file is not None:
-        case.set("file", plain(file))
-    return case
 
 
 def _github(results: CiReport) -> str:

@@ -22,29 +22,19 @@ def render(table: pa.Table, format_: str) -> bytes:
     """
     import pyarrow as pa
 
-    write = {"arrow": _stream, "parquet": _file}[format_]
+    sink = io.BytesIO()
     try:
         table.validate(full=True)
-        return write(table)
+        if format_ == "arrow":
+            with pa.ipc.new_stream(sink, table.schema) as writer:
+                writer.write_table(table)
+        else:
+            from pyarrow import parquet
+
+            parquet.write_table(table, sink)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         reason = " ".join(str(error).split())
         raise MlsubError(
             f"The table cannot be written as {format_}: {reason}. Cast the column to another type."
         ) from error
-
-
-def _stream(table: pa.Table) -> bytes:
-    import pyarrow as pa
-
-    sink = io.BytesIO()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    return sink.getvalue()
-
-
-def _file(table: pa.Table) -> bytes:
-    from pyarrow import parquet
-
-    sink = io.BytesIO()
-    parquet.write_table(table, sink)
     return sink.getvalue()

@@ -159,8 +159,8 @@ def render(document: Document, format_: str, terminal: IO[str] | None = None) ->
     return rendered
 
 
-def put(stream: IO[str], *blocks: Block) -> None:
-    """Print blocks as text, where they stand beside the answer or the answer is not a document."""
+def put(stream: IO[str], *blocks: Block | str) -> None:
+    """Print blocks and paragraphs as text, where they stand beside the answer or the answer is not a document."""
     from mlsub.present.text import lines
 
     tolerate(stream)

@@ -30,9 +30,10 @@ def render(document: doc.Document, width: int = FILE_WIDTH, *, colour: bool = Fa
     return "\n".join(map(str.rstrip, lines)) + "\n"
 
 
-def lines(block: doc.Block, width: int = FILE_WIDTH, *, colour: bool = False) -> Iterator[str]:
-    """The lines of one block, where the answer is not a document."""
+def lines(block: doc.Block | str, width: int = FILE_WIDTH, *, colour: bool = False) -> Iterator[str]:
+    """The lines of one block or paragraph, where the answer is not a document."""
     paint = _coloured if colour else _colourless
+    block = doc.Text(block) if isinstance(block, str) else block
     yield from map(str.rstrip, _block(block, min(max(width, NARROWEST), WIDEST), paint))
 
 
