@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from mlsub.commands.settings import SOURCES, apply_waivers, on_command_line, path_arguments, setting
 from mlsub.io.errors import MlsubError
+from mlsub.present.terminal import progress_bar
 
 if TYPE_CHECKING:
-    from mlsub.io.problems import FileProblemsError
     from mlsub.present.terminal import Progress, ProgressBar
     from mlsub.submission.report import Report
     from mlsub.workspace.cache import Cache
@@ -91,13 +92,14 @@ def checking(asked: Request) -> Iterator[tuple[int, Iterator[Report]]]:
         or points that cannot be used is a report.
     """
     from mlsub.io.problems import FileProblemsError
-    from mlsub.present.terminal import progress_bar
     from mlsub.workspace import check_each
 
     try:
         overlay, problems = check_own_rules(asked.overlay), _broken_points(asked)
     except FileProblemsError as error:
-        problems = _broken_rules(error)
+        from mlsub.commands.broken import broken_rules
+
+        problems = broken_rules(error)
     if problems:
         yield len(problems), iter(problems)
         return
@@ -111,27 +113,9 @@ def _broken_points(asked: Request) -> list[Report]:
     """A report that says why the file of reference points cannot be used; nothing where it can."""
     if asked.convergence.reference is None:
         return []
-    from pathlib import Path
+    from mlsub.commands.broken import broken_points
 
-    from mlsub.convergence.filecheck import check_reference_file
-    from mlsub.rules.catalogue import finding
-    from mlsub.workspace import not_checked
-
-    rule, file, found = "check.broken-reference", Path(asked.convergence.reference), []
-    for problem in check_reference_file(file):
-        if problem.severity == "error":
-            place = f"{problem.record}: " if problem.record else ""
-            found.append(finding(rule, file.name, f"{place}{problem.message}", fix=problem.fix))
-    return [not_checked(".", found)] if found else []
-
-
-def _broken_rules(error: FileProblemsError) -> list[Report]:
-    """A report that says where a rule file is broken."""
-    from mlsub.rules.catalogue import finding
-    from mlsub.workspace import not_checked
-
-    found = [finding("check.broken-rules", one.path, one.message, line=one.line) for one in error.problems]
-    return [not_checked(".", found)]
+    return broken_points(Path(asked.convergence.reference))
 
 
 def _hiding(bar: ProgressBar, reports: Iterator[Report]) -> Iterator[Report]:
@@ -288,8 +272,6 @@ def check_own_rules(rules: str | None) -> str | None:
     """
     if rules is None:
         return None
-    from pathlib import Path
-
     from mlsub.rules.overlay import check_overlay
 
     return check_overlay(Path(rules))
