@@ -8,7 +8,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from mlsub.commands.answers import commands, schema
-from mlsub.commands.schema.command import documents
+from mlsub.commands.schema.run import documents
 from tests.commands.tree import leaves
 from tools.support.runner import run
 

@@ -12,6 +12,7 @@ from mlsub.commands.ending import COULD_NOT
 from mlsub.commands.options import asks, ready
 from mlsub.commands.output import CheckCommand, Target, check_output_options, tell
 from mlsub.commands.settings import setting
+from mlsub.present.terminal import progress_bar
 
 if TYPE_CHECKING:
     from mlsub.workspace.places import Request
@@ -54,18 +55,17 @@ def command(
 
     Exit status: 0 all hold, 1 some do not, or in part alone, 2 something could not be checked.
     """
-    from mlsub.commands.audit.document import document_of, footnotes_of, results_of
-    from mlsub.commands.audit.run import audit
-    from mlsub.commands.audit.verdict import ClaimVerdict
-    from mlsub.present.terminal import progress_bar
+    from mlsub.commands.audit import document, run, verdict
 
     with target.or_refused(), progress_bar() as progress:
-        found = audit(claims, results, bases=dict.fromkeys(basis), context=ready(asked, progress))
-    shown = footnotes_of if footnote else document_of
-    target.write(found, lambda: shown(found), results=lambda: results_of(found, strict=strict))
+        found = run.audit(claims, results, bases=dict.fromkeys(basis), context=ready(asked, progress))
+    shown = document.footnotes_of if footnote else document.document_of
+    target.write(found, lambda: shown(found), results=lambda: document.results_of(found, strict=strict))
     status = found.exit_status(strict=strict)
     if status == COULD_NOT:
-        lost = [one for one in found.claims if one.verdict is ClaimVerdict.NOT_CHECKED and not one.claim.proposed]
+        lost = [
+            one for one in found.claims if one.verdict is verdict.ClaimVerdict.NOT_CHECKED and not one.claim.proposed
+        ]
         first = f"{lost[0].claim.id}: {lost[0].reason}"
         tell(f"{len(lost)} of {len(found.claims)} claims could not be checked; {first}", "audit")
     sys.exit(status)

@@ -54,16 +54,15 @@ def command(
     Exit status: packages: 0 no difference, 1 differences; trainings: 0 compared, and nothing found against --borrow or
     --resubmit, 1 findings; 2 could not compare.
     """
-    from mlsub.commands.compare.document import trainings_document
-    from mlsub.commands.compare.model import PackageDiff
-    from mlsub.commands.compare.package_document import packages_document
-    from mlsub.commands.compare.run import run
+    from mlsub.commands.compare import document, model, package_document, run
 
     with progress_bar() as progress:
         context = ready(asked, progress)
-        found = run(old, new, context, packages=packages, pairs=pairs, borrow=borrow, source=source, resubmit=resubmit)
-    if isinstance(found, PackageDiff):
-        target.write(found, lambda: packages_document(found, full=verbose), "packages")
+        found = run.run(
+            old, new, context, packages=packages, pairs=pairs, borrow=borrow, source=source, resubmit=resubmit
+        )
+    if isinstance(found, model.PackageDiff):
+        target.write(found, lambda: package_document.packages_document(found, full=verbose), "packages")
         sys.exit(1 if found.different else 0)
-    target.write(found, lambda: trainings_document(found))
+    target.write(found, lambda: document.trainings_document(found))
     sys.exit(0 if found.passed else 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import click
+from click.shell_completion import get_completion_class
 
 from mlsub.commands.lazy import Command
 
@@ -23,8 +24,6 @@ def command(ctx: click.Context, shell: str) -> None:
 
     Exit status: 0, or 2 for another shell.
     """
-    from click.shell_completion import get_completion_class
-
     found = get_completion_class(shell)
     assert found is not None  # noqa: S101  (the choices are those that click has)
     script = found(ctx.find_root().command, {}, "mlsub", "_MLSUB_COMPLETE")

@@ -11,8 +11,8 @@ import click
 from mlsub.commands.lazy import LazyGroup
 from mlsub.commands.options import asks, ready
 from mlsub.commands.output import Target, format_option, output_options, tell
-from mlsub.io.errors import MlsubError
 from mlsub.present import FORMATS, columnar
+from mlsub.present.terminal import progress_bar
 
 if TYPE_CHECKING:
     from mlsub.commands.db.query import ArrowResult, QueryResult
@@ -44,7 +44,7 @@ def command() -> None:
 @asks(None, convergence=True)
 @click.option("--force", is_flag=True, help="Build FILE anew; a file that mlsub did not write is kept as FILE.~1~.")
 @format_option
-def build(asked: Request, output: str, parquet: str | None, force: bool, format_: str) -> None:
+def build_command(asked: Request, output: str, parquet: str | None, force: bool, format_: str) -> None:
     """Build a database of the submissions in DIR....
 
     DIR is a folder of rounds, a round, or an organisation. Afterwards FILE has what the DIRs have, and no more. If
@@ -55,12 +55,10 @@ def build(asked: Request, output: str, parquet: str | None, force: bool, format_
     """
     if not asked.paths:
         raise click.UsageError("Name a folder of results.")
-    from mlsub.commands.db import build as built_by
-    from mlsub.commands.db.document import built_document
-    from mlsub.present.terminal import progress_bar
+    from mlsub.commands.db import build, document
 
     with progress_bar("reading submissions") as progress:
-        built = built_by.build(
+        built = build.build(
             list(map(Path, asked.paths)),
             Path(output),
             ready(asked, progress),
@@ -73,7 +71,7 @@ def build(asked: Request, output: str, parquet: str | None, force: bool, format_
         tell(f"what {output} held before is kept as {built.aside}")
     for left_out in built.passed_over:
         tell(f"left out: {left_out}")
-    Target("db build", format_).write(built, lambda: built_document(built))
+    Target("db build", format_).write(built, lambda: document.built_document(built))
     sys.exit(1 if built.passed_over else 0)
 
 
@@ -105,7 +103,7 @@ def build(asked: Request, output: str, parquet: str | None, force: bool, format_
     help="End a question that takes longer.",
 )
 @output_options("db query", (*FORMATS, "csv", *columnar.FORMATS), by_name=True)
-def query(statement: str, database: str, limit: int, timeout: int, target: Target) -> None:
+def query_command(statement: str, database: str, limit: int, timeout: int, target: Target) -> None:
     """Answer a question in SQL, one SELECT; - reads it from standard input.
 
     The database is opened only for reading, without files, network and extensions; open only databases that you built.
@@ -114,21 +112,19 @@ def query(statement: str, database: str, limit: int, timeout: int, target: Targe
 
     Exit status: 0 answered, 2 not.
     """
-    from mlsub.commands.db.query import query_arrow, query_rows
+    from mlsub.commands.db import document, query
 
     answer: QueryResult | ArrowResult
     if target.format in columnar.FORMATS:
         target.refuse_terminal()
-        answer = query_arrow(Path(database), _statement(statement), limit, timeout)
+        answer = query.query_arrow(Path(database), _statement(statement), limit, timeout)
         target.put(columnar.render(answer.table, target.format))
     else:
-        from mlsub.commands.db.document import as_csv, result_document
-
-        answer = rows = query_rows(Path(database), _statement(statement), limit, timeout)
+        answer = rows = query.query_rows(Path(database), _statement(statement), limit, timeout)
         if target.format == "csv":
-            target.put(as_csv(rows))
+            target.put(document.as_csv(rows))
         else:
-            target.write(rows, lambda: result_document(rows))
+            target.write(rows, lambda: document.result_document(rows))
     if answer.more:
         tell(f"only the first {limit} rows; --limit N shows more")
 
@@ -153,13 +149,7 @@ def tables(names: tuple[str, ...], format_: str) -> None:
 
     Exit status: 0 shown, 2 no such table.
     """
-    from mlsub.commands.db import schema
-    from mlsub.commands.db.document import tables_document
-    from mlsub.io.problems import did_you_mean
+    from mlsub.commands.db import document, schema
 
-    by_name = {table.name: table for table in schema.tables()}
-    for name in names:
-        if name not in by_name:
-            raise MlsubError(f"There is no table {name!r}{did_you_mean(name, by_name)}")
-    shown = schema.Tables(tables=tuple(by_name[name] for name in names or by_name))
-    Target("db tables", format_).write(shown, lambda: tables_document(shown))
+    shown = schema.Tables(tables=schema.find_tables(names))
+    Target("db tables", format_).write(shown, lambda: document.tables_document(shown))

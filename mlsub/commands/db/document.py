@@ -10,6 +10,7 @@ from mlsub.commands.db.schema import Table as Known
 from mlsub.commands.db.schema import Tables
 from mlsub.io.show import plural, shortened
 from mlsub.present.document import Column, Document, Facts, Section, Span, Table, Text, document
+from mlsub.present.tables import csv_lines, csv_text, legible
 
 if TYPE_CHECKING:
     # It needs all that reads submissions, which no question does.
@@ -58,8 +59,6 @@ def result_document(result: QueryResult) -> Document:
 
 def as_csv(result: QueryResult) -> str:
     """The answer as CSV, numbers unrounded; text that a spreadsheet would take for a formula gets an apostrophe."""
-    from mlsub.present.tables import csv_lines
-
     heads = [column.name for column in result.columns]
     return csv_lines(map(_guarded, row) for row in (heads, *result.rows))
 
@@ -85,8 +84,6 @@ def _text(value: Any) -> str:
 
 def _guarded(value: Any) -> str:
     """A value as a cell of CSV; what a spreadsheet would calculate is marked as text, unless it is a number."""
-    from mlsub.present.tables import csv_text, legible
-
     if value is None:
         return ""
     text = legible(_text(value))

@@ -131,7 +131,13 @@ def _answer(database: Path, statement: str, seconds: float, ask: Callable[[DuckD
 
     def check_and_ask(connection: DuckDBPyConnection) -> T:
         _check_kind(connection, statement)
-        _check_format(connection, database)
+        try:
+            [(found,)] = connection.execute(f"SELECT format FROM {ABOUT}").fetchall()  # noqa: S608  (our own name)
+        except duckdb.CatalogException:
+            found = FORMAT  # Somebody's own.
+        if found != FORMAT:
+            build = f"mlsub db build DIR... -o {database}"
+            raise MlsubError(f"{database} was made by another version of mlsub. Build it anew with {build}")
         return ask(connection)
 
     try:
@@ -182,20 +188,6 @@ def _check_kind(connection: DuckDBPyConnection, statement: str) -> None:
         raise MlsubError(f"One statement is asked for, not {len(kinds)}")
     if kinds[0] not in ("SELECT", "EXPLAIN"):
         raise MlsubError(f"Only SELECT is answered, not {kinds[0]}; the database is never changed by a question")
-
-
-def _check_format(connection: DuckDBPyConnection, database: Path) -> None:
-    """Refuse a database whose tables are those of another version."""
-    import duckdb
-
-    try:
-        [(found,)] = connection.execute(f"SELECT format FROM {ABOUT}").fetchall()  # noqa: S608  (our own name)
-    except duckdb.CatalogException:
-        return  # Somebody's own.
-    if found != FORMAT:
-        raise MlsubError(
-            f"{database} was made by another version of mlsub. Build it anew with mlsub db build DIR... -o {database}"
-        )
 
 
 def plain_value(value: Any, text: Callable[[str], Any] = str) -> Any:

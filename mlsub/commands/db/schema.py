@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import msgspec
 
 from mlsub.io.data import shipped
+from mlsub.io.errors import MlsubError
+from mlsub.io.problems import meant
 from mlsub.present.envelope import Answer
 
 if TYPE_CHECKING:
@@ -63,6 +66,19 @@ def tables() -> tuple[Table, ...]:
     files = [shipped(__file__, name, dict[str, _Written]) for name in ("tables.yaml", "views.yaml")]
     written = {name: one for file in files for name, one in file.items()}
     return tuple(_table(name, one, written) for name, one in written.items())
+
+
+def find_tables(names: Sequence[str]) -> tuple[Table, ...]:
+    """Return the tables and views of these names; all where none is given.
+
+    Raises:
+        MlsubError: there is none of a name.
+    """
+    by_name = {table.name: table for table in tables()}
+    for name in names:
+        if name not in by_name:
+            raise MlsubError(f"There is no table {name!r}{meant(name, by_name)}")
+    return tuple(by_name[name] for name in names or by_name)
 
 
 def stored() -> tuple[Table, ...]:

@@ -10,7 +10,9 @@ import click
 
 from mlsub.commands.lazy import Command
 from mlsub.commands.opening import folder_option
-from mlsub.io.show import plural
+from mlsub.io.errors import MlsubError, needs_extra
+from mlsub.io.show import message_line, plural
+from mlsub.present.terminal import put
 
 if TYPE_CHECKING:
     from mlsub.commands.demo.run import RehearsalEntry
@@ -35,8 +37,6 @@ def command(manifest: Path, output: Path, force: bool) -> None:
     """
     from mlsub.commands.demo.run import read_manifest, rehearse
     from mlsub.emit.errors import DoomedRunError
-    from mlsub.io.errors import MlsubError, needs_extra
-    from mlsub.io.show import message_line
 
     try:
         wanted = read_manifest(manifest)
@@ -55,10 +55,7 @@ def command(manifest: Path, output: Path, force: bool) -> None:
 
 def _say(text: str) -> None:
     """Print a line at once, for training takes long."""
-    from mlsub.present.document import Text
-    from mlsub.present.terminal import put
-
-    put(sys.stdout, Text(text))
+    put(sys.stdout, text)
     sys.stdout.flush()
 
 

@@ -105,11 +105,10 @@ def _network(parameters: Parameters, seed: int) -> Any:
 @lru_cache(maxsize=1)
 def _data() -> tuple[tuple[Any, Any], tuple[Any, Any]]:
     """Return training and held-out samples, each as (pixels of shape (n, 64) from 0 to 1, labels of shape (n,))."""
-    from sklearn.datasets import load_digits
-    from sklearn.model_selection import train_test_split
+    from sklearn import datasets, model_selection
 
-    pixels, labels = load_digits(return_X_y=True)
-    train_x, test_x, train_y, test_y = train_test_split(
+    pixels, labels = datasets.load_digits(return_X_y=True)
+    train_x, test_x, train_y, test_y = model_selection.train_test_split(
         pixels / _PIXEL_MAX, labels, train_size=TRAIN_SAMPLES, random_state=_SPLIT_SEED, stratify=labels
     )
     return (train_x, train_y), (test_x, test_y)

@@ -11,6 +11,7 @@ from mlsub.commands.lazy import Command
 from mlsub.commands.options import asks, check_rule_names, ready
 from mlsub.commands.output import Target, format_options, tell, write_answer
 from mlsub.commands.settings import on_command_line
+from mlsub.io.show import plain
 from mlsub.present import FORMATS
 from mlsub.present.terminal import progress_bar
 
@@ -46,9 +47,7 @@ def command(asked: Request, write: bool, wanted: tuple[str, ...], truncate: bool
 
     Exit status: 0 nothing to repair, or all repaired; 1 repairs are proposed, or something is left to you; 2 could not.
     """
-    from mlsub.commands.fix.document import document_of
-    from mlsub.commands.fix.model import Fix
-    from mlsub.commands.fix.run import fix
+    from mlsub.commands.fix import document, model, run
 
     if truncate:
         if wanted or on_command_line("round", "usage") or format_ == "diff":
@@ -57,20 +56,20 @@ def command(asked: Request, write: bool, wanted: tuple[str, ...], truncate: bool
     check_rule_names(wanted)
     diff = format_ == "diff"
     with progress_bar() as progress:
-        plans, diffs, problems = fix(asked.paths, ready(asked, progress), wanted, write=write, diff=diff)
+        plans, diffs, problems = run.fix(asked.paths, ready(asked, progress), wanted, write=write, diff=diff)
     _tell(problems)
     if diff:
         for part in diffs:
             _put(part)
-    answer = Fix(written=write, plans=tuple(plan.answer() for plan in plans))
+    answer = model.Fix(written=write, plans=tuple(plan.answer() for plan in plans))
     if not diff and (plans or format_ == "json"):
-        Target("fix", format_).write(answer, lambda: document_of(answer, [plan.hunks for plan in plans]))
+        Target("fix", format_).write(answer, lambda: document.document_of(answer, [plan.hunks for plan in plans]))
     left = any(plan.not_repaired or (plan.changes and not write) for plan in answer.plans)
     sys.exit(2 if problems else int(left))
 
 
 def _truncate(paths: tuple[str, ...], limit: int, format_: str, *, write: bool) -> NoReturn:
-    from mlsub.commands.fix.document import truncation_document
+    from mlsub.commands.fix import document
     from mlsub.packing.truncate import truncate_logs
 
     with progress_bar() as progress:
@@ -78,7 +77,7 @@ def _truncate(paths: tuple[str, ...], limit: int, format_: str, *, write: bool) 
     _tell(problems)
     if truncation is None:
         sys.exit(2)
-    Target("fix", format_).write(truncation, lambda: truncation_document(truncation), "truncate")
+    Target("fix", format_).write(truncation, lambda: document.truncation_document(truncation), "truncate")
     sys.exit(2 if problems else int(bool(truncation.logs) and not write))
 
 
@@ -89,8 +88,6 @@ def _tell(problems: list[MlsubError]) -> None:
 
 def _put(part: bytes) -> None:
     """Bytes as they are, for a program; safe to look at on a terminal."""
-    from mlsub.io.show import plain
-
     if sys.stdout.isatty():
         for line in part.split(b"\n")[:-1]:
             click.echo(plain(line.decode("utf-8", "backslashreplace")))

@@ -12,6 +12,7 @@ from bisect import bisect
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import suppress
+from difflib import SequenceMatcher
 from io import BytesIO
 from itertools import takewhile
 from operator import eq
@@ -61,8 +62,6 @@ def edited(lines: Sequence[bytes], edits: Iterable[Edit]) -> bytes:
 
 def _changed(old: Sequence[bytes], new: Sequence[bytes]) -> list[Edit]:
     """What changes between two lists of lines."""
-    from difflib import SequenceMatcher
-
     start = len(list(takewhile(bool, map(eq, old, new))))
     end = len(list(takewhile(bool, map(eq, reversed(old[start:]), reversed(new[start:])))))
     inner_old, inner_new = old[start : len(old) - end], new[start : len(new) - end]

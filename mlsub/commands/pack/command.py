@@ -56,13 +56,12 @@ def command(
     Exit status: 0 written, or nothing prevents it; 1 something prevents it; 2 the manifest or DIR cannot be used.
     """
     from mlsub.commands.pack.document import document_of
-    from mlsub.packing.pack import PackOptions, pack
-    from mlsub.packing.read import read_manifest
+    from mlsub.packing import pack, read
 
     waivers = _allowed(allow, reason)
-    wanted = read_manifest(manifest)
+    wanted = read.read_manifest(manifest)
     with progress_bar() as progress:
-        options = PackOptions(
+        options = pack.PackOptions(
             write=write,
             force=force,
             templates=scaffold,
@@ -71,7 +70,7 @@ def command(
             waivers=waivers,
             context=ready(asked, progress),
         )
-        plan, packed = pack(wanted, output or wanted.usual_out, options)
+        plan, packed = pack.pack(wanted, output or wanted.usual_out, options)
     Target("pack", format_).write(packed, lambda: document_of(plan, packed, wanted=write))
     sys.exit(1 if packed.refused else 0)
 

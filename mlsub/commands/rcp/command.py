@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,6 +14,8 @@ from mlsub.commands.lazy import LazyGroup
 from mlsub.commands.options import asks, check, check_own_rules, one_benchmark, rcp_points, ready
 from mlsub.commands.output import Target, format_option, output_options, tell, write_output
 from mlsub.commands.settings import setting
+from mlsub.io.look import content_digest
+from mlsub.io.write import check_output
 from mlsub.present.terminal import progress_bar
 
 if TYPE_CHECKING:
@@ -48,13 +51,10 @@ def show(benchmark: str, round_: str | None, usage: str | None, points: Cutoff, 
 
     Exit status: 0, or 2 where there are none.
     """
-    from mlsub.commands.rcp.document import points_document
-    from mlsub.commands.rcp.run import Points
-    from mlsub.convergence.curves import reference_table
-    from mlsub.rounds import find_benchmark
+    from mlsub.commands.rcp import document, run
 
-    found = Points(reference=reference_table(*find_benchmark(benchmark, round_, usage), points))
-    target.write(found, lambda: points_document(found.reference))
+    found = run.find_points(benchmark, round_, usage, points)
+    target.write(found, lambda: document.points_document(found.reference))
 
 
 @command.command(
@@ -74,13 +74,10 @@ def plan(
 
     Exit status: 0, 1 where no reference covers the batch size, 2 where there is no reference at all.
     """
-    from mlsub.commands.rcp.document import plan_document
-    from mlsub.commands.rcp.run import Planned
-    from mlsub.convergence.curves import plan_of
-    from mlsub.rounds import find_benchmark
+    from mlsub.commands.rcp import document, run
 
-    found = Planned(plan=plan_of(*find_benchmark(benchmark, round_, usage), batch_size, points))
-    target.write(found, lambda: plan_document(found.plan))
+    found = run.find_plan(benchmark, round_, usage, batch_size, points)
+    target.write(found, lambda: document.plan_document(found.plan))
     sys.exit(1 if found.plan.minimum is None else 0)
 
 
@@ -102,18 +99,13 @@ def margin(asked: Request, seed: int, target: Target) -> None:
     Exit status: 0 all pass, 1 an entry fails or has no reference, 2 no entry could be compared with a reference. An
     entry with fewer runs than it needs counts as it stands so far.
     """
-    from mlsub.commands.rcp.document import margins_document
-    from mlsub.commands.rcp.run import Margins, unchecked
-    from mlsub.convergence.chance import Bootstrap
-    from mlsub.convergence.margin import margins_of
+    from mlsub.commands.rcp import document, run
 
-    reports, overlay, bootstrap = check(asked), check_own_rules(asked.overlay), Bootstrap(seed)
-    own = asked.convergence.reference
-    found = (margins_of(report, overlay, bootstrap, own) for report in reports if report.entries)
-    margins = Margins(bootstrap=bootstrap, reports=tuple(found))
+    reports = check(asked)
+    margins = run.find_margins(reports, check_own_rules(asked.overlay), seed, asked.convergence.reference)
     if margins.reports or target.format == "json":
-        target.write(margins, lambda: margins_document(margins))
-    problems = list(unchecked(reports))
+        target.write(margins, lambda: document.margins_document(margins))
+    problems = list(run.unchecked(reports))
     for line in problems or ["no entry can be compared with a reference"] * (not margins.entries):
         tell(line, "rcp margin")
     if not margins.entries:
@@ -142,7 +134,7 @@ def margin(asked: Request, seed: int, target: Target) -> None:
 @click.option("--append", metavar="FILE", type=click.Path(), help="Add to the records of this reference file.")
 @click.option("--force", is_flag=True, help="Replace FILE; the earlier file is kept as FILE.~1~.")
 @format_option
-def build(
+def build_command(
     asked: Request,
     output: str,
     name: str | None,
@@ -164,39 +156,34 @@ def build(
 
     Exit status: 0 written, 1 the runs do not make a reference yet, 2 could not be read or written.
     """
-    import json
-
-    from mlsub.commands.rcp.build import Choice, build_records, compared, known_records, problems_of, reference_run
-    from mlsub.commands.rcp.document import built_document
-    from mlsub.io.look import content_digest
-    from mlsub.io.write import check_output
+    from mlsub.commands.rcp import build, document
     from mlsub.workspace.runs import find_runs, one_benchmark, read_runs, round_of
 
     file = Path(output)
     with progress_bar() as progress:
         context = ready(asked, progress)
         check_output(file, force=force)
-        known = known_records(Path(append)) if append is not None else {}
+        known = build.known_records(Path(append)) if append is not None else {}
         files = find_runs(asked.paths, any_name=reference)
         found = round_of(files, context.request)
         logs = read_runs(files, found, context)
         digests = None
         if reference:
-            logs = tuple(reference_run(file, log, found) for file, log in zip(files, logs, strict=True))
+            logs = tuple(build.reference_run(file, log, found) for file, log in zip(files, logs, strict=True))
             digests = {log.path: (content_digest(file) or b"").hex() for file, log in zip(files, logs, strict=True)}
     names = sorted({str(log.benchmark) for log in logs if log.benchmark})
     if len(names) > 1:
         _refuse([f"the runs are of {len(names)} benchmarks ({', '.join(names[:5])}); name those of one"])
     benchmark = one_benchmark(logs, found)
-    choice = Choice(name=name, hyperparameters=hyperparameters, digests=digests)
-    built = build_records(logs, benchmark, found, choice)
-    problems = problems_of(built, known)
+    choice = build.Choice(name=name, hyperparameters=hyperparameters, digests=digests)
+    built = build.build_records(logs, benchmark, found, choice)
+    problems = build.problems_of(built, known)
     if problems:
         _refuse(problems)
     content = json.dumps({**known, **built.records}, indent=2) + "\n"
     write_output(file, content.encode("ascii"), force=force)
-    answer = compared(file, built, benchmark, found)
-    Target("rcp build", format_).write(answer, lambda: built_document(answer))
+    answer = build.compared(file, built, benchmark, found)
+    Target("rcp build", format_).write(answer, lambda: document.built_document(answer))
 
 
 def _refuse(problems: Sequence[str]) -> NoReturn:

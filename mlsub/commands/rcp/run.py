@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 from mlsub.convergence.chance import Bootstrap
-from mlsub.convergence.curves import Plan, ReferenceTable
-from mlsub.convergence.margin import Margin, PackageMargins
-from mlsub.convergence.reference import Point
+from mlsub.convergence.curves import Plan, ReferenceTable, plan_of, reference_table
+from mlsub.convergence.margin import Margin, PackageMargins, margins_of
+from mlsub.convergence.reference import Point, Which
 from mlsub.findings import Finding, Verdict
 from mlsub.present.envelope import Answer
+from mlsub.rounds import find_benchmark
 from mlsub.submission.report import Report
 from mlsub.workspace import in_one_line
 
@@ -70,6 +71,38 @@ class Margins(Answer, frozen=True, kw_only=True):
     def entries(self) -> tuple[Margin, ...]:
         """The entries of all paths."""
         return tuple(entry for report in self.reports for entry in report.entries)
+
+
+def find_points(benchmark: str, round_: str | None, usage: str | None, points: Which) -> Points:
+    """The reference points of a benchmark.
+
+    Raises:
+        MlsubError: there is no such benchmark, round or usage, or no reference.
+    """
+    return Points(reference=reference_table(*find_benchmark(benchmark, round_, usage), points))
+
+
+def find_plan(benchmark: str, round_: str | None, usage: str | None, batch_size: float, points: Which) -> Planned:
+    """What runs of a benchmark need at a batch size.
+
+    Raises:
+        MlsubError: there is no such benchmark, round or usage, or no reference.
+    """
+    return Planned(plan=plan_of(*find_benchmark(benchmark, round_, usage), batch_size, points))
+
+
+def find_margins(reports: Sequence[Report], overlay: str | None, seed: int, own: str | None) -> Margins:
+    """How near the limit the entries of reports are.
+
+    Args:
+        reports: what was checked.
+        overlay: the user's own rules.
+        seed: of the bootstrap.
+        own: the user's own reference file.
+    """
+    bootstrap = Bootstrap(seed)
+    found = (margins_of(report, overlay, bootstrap, own) for report in reports if report.entries)
+    return Margins(bootstrap=bootstrap, reports=tuple(found))
 
 
 def unchecked(reports: Sequence[Report]) -> Iterator[str]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 import click
 
 from mlsub.commands.lazy import Command
 from mlsub.commands.output import Target, format_option, tell
+from mlsub.present.terminal import progress_bar
 
 
 @click.command("redact", cls=Command, example="mlsub redact v5.1/ACME/results --write")
@@ -46,21 +46,16 @@ def command(
     file, or was not searched; 2 a log could not be read or written. The answer ends with what is not replaced and may
     be private, masked; it does not count. Choose of it with --also.
     """
-    from mlsub.commands.redact.document import document_of
-    from mlsub.commands.redact.run import redact
-    from mlsub.io.read import read_text
-    from mlsub.packing.redact.redactor import Redactor
-    from mlsub.present.terminal import progress_bar
+    from mlsub.commands.redact import document, run
 
     if write and output is not None:
         raise click.UsageError("--write replaces in place, -o writes copies. Give one of them.")
     with progress_bar() as progress:
-        also_lines = read_text(Path(also)).splitlines() if also is not None else []
-        redactor = Redactor(users, hosts, texts, [line for line in map(str.strip, also_lines) if line], env=env)
-        redaction, problems = redact(paths, redactor, write=write, output=output, progress=progress)
+        redactor = run.build_redactor(users, hosts, texts, also, env=env)
+        redaction, problems = run.redact(paths, redactor, write=write, output=output, progress=progress)
     for problem in problems:
         tell(f"{problem}", "redact")
     if redaction is not None:
         found = redaction
-        Target("redact", format_).write(found, lambda: document_of(found))
+        Target("redact", format_).write(found, lambda: document.document_of(found))
     sys.exit(2 if redaction is None or problems else int(redaction.remains))

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from mlsub.commands.redact.document import Redaction, Unsearched
 from mlsub.io.errors import MlsubError
+from mlsub.io.read import read_text
 from mlsub.io.show import plain
 from mlsub.io.write import make_folder, put_folder, staging_beside
 from mlsub.log.rewrite import find_logs, for_each, root_of
@@ -24,6 +25,18 @@ _LEFT_OUT = (
     f"{MAX_SECRETS:,} secrets, or {MAX_ALIKE} that begin and end alike. The others are replaced only where they stand "
     "as such, not as words in other lines. Name fewer logs, or use --pattern."
 )
+
+
+def build_redactor(
+    users: Sequence[str], hosts: Sequence[str], texts: Sequence[str], also: str | None, *, env: bool
+) -> Redactor:
+    """Return what replaces these names and texts, and those that the file ``also`` has, one a line.
+
+    Raises:
+        MlsubError: the file cannot be read, or something is too short or too common to be replaced.
+    """
+    lines = read_text(Path(also)).splitlines() if also is not None else []
+    return Redactor(users, hosts, texts, [line for line in map(str.strip, lines) if line], env=env)
 
 
 def redact(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from functools import wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -33,10 +34,9 @@ def _division(**words: Any) -> Callable[[F], F]:
     """--division, as its name is written."""
 
     def found(_: click.Context, __: click.Parameter, text: str | None) -> str | None:
-        from mlsub.divisions import DIVISIONS
-        from mlsub.rounds import known_name
+        from mlsub.rounds import known_division
 
-        return None if text is None else known_name("division", text.lower(), tuple(DIVISIONS))
+        return None if text is None else known_division(text)
 
     return click.option("--division", metavar="DIVISION", callback=found, **words)
 
@@ -87,8 +87,7 @@ def list_(
 
     Exit status: 0, or 2 for an unknown name.
     """
-    from mlsub.commands.rules.document import every_document, overview_document
-    from mlsub.commands.rules.table import every_rule, overview
+    from mlsub.commands.rules import document, table
 
     if division and not (round_ or benchmark):
         raise MlsubError("--division needs --round or --benchmark")
@@ -97,11 +96,11 @@ def list_(
     if ids and (round_ or benchmark or usage or overlay):
         raise MlsubError("--ids lists the rules of every round: leave out --round, --benchmark, --usage and --rules")
     if ids:
-        every = every_rule()
-        target.write(every, lambda: every_document(every), "every")
+        every = table.every_rule()
+        target.write(every, lambda: document.every_document(every), "every")
         return
-    answer = overview(division or "closed", round_, benchmark, usage, overlay)
-    target.write(answer, lambda: overview_document(answer))
+    answer = table.overview(division or "closed", round_, benchmark, usage, overlay)
+    target.write(answer, lambda: document.overview_document(answer))
 
 
 @command.command("show", example="mlsub rules show llama31_8b --round 5.1")
@@ -112,11 +111,10 @@ def show(of: tuple[Round, str, str], target: Target) -> None:
 
     Exit status: 0, or 2 for an unknown name.
     """
-    from mlsub.commands.rules.document import table_document
-    from mlsub.commands.rules.table import rule_table
+    from mlsub.commands.rules import document, table
 
-    table = rule_table(*of)
-    target.write(table, lambda: table_document(table))
+    answer = table.rule_table(*of)
+    target.write(answer, lambda: document.table_document(answer))
 
 
 @command.command("keys", cls=CheckCommand, example="mlsub rules keys llama31_8b --check hyperparameters.yaml")
@@ -124,7 +122,7 @@ def show(of: tuple[Round, str, str], target: Target) -> None:
 @click.option("--check", "file", metavar="FILE", help="Check the hyperparameters in FILE, YAML or JSON, instead.")
 @click.option("--template", is_flag=True, help="Write a file of hyperparameters to fill in, YAML, instead.")
 @check_output_options("rules keys")
-def keys(of: tuple[Round, str, str], file: str | None, template: bool, target: Target) -> None:
+def keys_command(of: tuple[Round, str, str], file: str | None, template: bool, target: Target) -> None:
     """Show what a training code of BENCHMARK must log and may log, in the order of a run.
 
     With --check, show everything that the rules have against the hyperparameters of a run before it is trained: what is
@@ -135,25 +133,21 @@ def keys(of: tuple[Round, str, str], file: str | None, template: bool, target: T
     """
     if template and (file is not None or any(one.format != "text" for one in target.each)):
         raise MlsubError("--template writes YAML: leave out --check and --format, and name FILE of -o .yaml")
+    from mlsub.commands.rules import document, keys
+
     if file is not None:
-        from pathlib import Path
-
-        from mlsub.commands.rules.document import check_document
-        from mlsub.commands.rules.keys import key_check, results_of
-
         with target.or_refused():
-            checked = key_check(*of, Path(file))
-        target.write(checked, lambda: check_document(checked), "check", results=lambda: results_of(checked))
+            checked = keys.key_check(*of, Path(file))
+        target.write(
+            checked, lambda: document.check_document(checked), "check", results=lambda: keys.results_of(checked)
+        )
         sys.exit(1 if checked.errors else 0)
-    from mlsub.commands.rules.document import keys_document
-    from mlsub.commands.rules.keys import key_list, template_of
-
     if template:
         for one in target.each:
-            one.put(template_of(*of))
+            one.put(keys.template_of(*of))
         return
-    found = key_list(*of)
-    target.write(found, lambda: keys_document(found))
+    found = keys.key_list(*of)
+    target.write(found, lambda: document.keys_document(found))
 
 
 @command.command("diff", example="mlsub rules diff 5.0 5.1")
@@ -163,7 +157,7 @@ def keys(of: tuple[Round, str, str], file: str | None, template: bool, target: T
 @_division(help="Compare only this division.")
 @_usage_and_rules
 @output_options("rules diff")
-def diff(
+def diff_command(
     old: str,
     new: str,
     benchmark: str | None,
@@ -176,8 +170,7 @@ def diff(
 
     Exit status: 0, or 2 for an unknown name.
     """
-    from mlsub.commands.rules.diff import compared, round_diff
-    from mlsub.commands.rules.document import round_document
+    from mlsub.commands.rules import diff, document
 
-    answer = round_diff(*compared(old, new, benchmark, division, usage, overlay))
-    target.write(answer, lambda: round_document(answer))
+    answer = diff.round_diff(*diff.compared(old, new, benchmark, division, usage, overlay))
+    target.write(answer, lambda: document.round_document(answer))

@@ -80,9 +80,9 @@ def render_xlsx(rows: Sequence[Row]) -> bytes:
     Raises:
         ImportError: openpyxl is not installed.
     """
-    from openpyxl import Workbook
+    import openpyxl
 
-    book: Any = Workbook()
+    book: Any = openpyxl.Workbook()
     book.remove(book.active)
     for title, members in _sheets(rows):
         _fill(book.create_sheet(title), members)
@@ -100,20 +100,19 @@ def _sheets(rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
 
 
 def _fill(sheet: Any, rows: Sequence[Row]) -> None:
-    from openpyxl.styles import Alignment, Font, PatternFill
-    from openpyxl.utils import get_column_letter
+    from openpyxl import styles, utils
 
     for number, column in enumerate(columns(), start=1):
         head = sheet.cell(1, number, column.title)
-        head.font = Font(bold=True)
-        head.fill = PatternFill("solid", start_color="FFD9D9D9")
-        head.alignment = Alignment(wrap_text=True, vertical="center")
+        head.font = styles.Font(bold=True)
+        head.fill = styles.PatternFill("solid", start_color="FFD9D9D9")
+        head.alignment = styles.Alignment(wrap_text=True, vertical="center")
         longest = len(column.title)
         for line, row in enumerate(rows, start=2):
             cell = sheet.cell(line, number)
             _put(cell, row[column.name], column)
             longest = max(longest, _width(cell.value, column))
-        sheet.column_dimensions[get_column_letter(number)].width = min(longest, _WIDEST) + 2
+        sheet.column_dimensions[utils.get_column_letter(number)].width = min(longest, _WIDEST) + 2
     sheet.freeze_panes = "A2"
     sheet.auto_filter.ref = sheet.dimensions
 

@@ -12,10 +12,14 @@ from mlsub.commands.lazy import Command
 from mlsub.commands.opening import file_option
 from mlsub.commands.options import asks, ready
 from mlsub.commands.output import Target, format_option, tell
+from mlsub.io.show import first_few
 from mlsub.present.terminal import progress_bar
 
 if TYPE_CHECKING:
+    from mlsub.commands.seal.run import Receipt
+    from mlsub.findings import Finding, Verdict
     from mlsub.packing.forms import Key
+    from mlsub.packing.tree import Tree
     from mlsub.workspace.places import Request
 
 
@@ -66,50 +70,56 @@ def command(
 
     Exit status: 0 sealed; 1 TREE is rejected, unfinished, changing, or cannot be sealed; 2 it could not be done.
     """
-    from msgspec.structs import replace
-
-    from mlsub.commands.seal.run import Sealing, check_tree, default_name, document_of, scan_for, seal_tree
-    from mlsub.io.show import first_few
+    from mlsub.commands.seal import run
     from mlsub.packing.tree import RefusedError
 
     key = _key(recipients, recipients_file, passphrase_file, no_encryption, legacy_openssl)
-    file = output or default_name(tree, key)
-    sealing = Sealing(file=str(file), findings=())
+    file = output or run.default_name(tree, key)
+    official: Verdict | None = None
+    receipt: Receipt | None = None
+    sealed: Tree | None = None
+    findings: tuple[Finding, ...] = ()
     backups: list[Path] = []
     try:
-        scanned = scan_for(tree, file, key, force=force)
+        scanned = run.scan_for(tree, file, key, force=force)
         if scanned.left_out:
             tell(f"left out what a killed command began: {first_few(scanned.left_out)}. Remove it.")
         with progress_bar() as progress:
-            official, found, without_code = check_tree(
+            official, found, without_code = run.check_tree(
                 scanned.folder,
                 ready(asked, progress),
                 even_rejected=even_rejected,
                 even_with_errors=even_with_errors,
                 even_unfilled=even_unfilled,
             )
-        sealing = replace(sealing, official=official)
         if found:
             raise RefusedError(*found)
         if without_code:
             where = first_few(without_code, 3)
             tell(f"the package has no code in {where}: reviewers will ask for it; see mlsub check")
-        sealing = replace(sealing, files=scanned.files, files_size=scanned.size)
         if not dry_run:
             with progress_bar("sealing") as progress:
-                receipt = seal_tree(scanned, file, key, force=force, kept=backups.append, progress=progress)
-            sealing = replace(sealing, receipt=receipt)
+                receipt = run.seal_tree(scanned, file, key, force=force, kept=backups.append, progress=progress)
+        sealed = scanned
     except RefusedError as error:
-        sealing = replace(sealing, files=None, files_size=None, findings=error.findings)
-    if sealing.files is not None and scanned.linked:
-        shown = first_few(scanned.linked, 3, "log")
-        tell(f"the content of logs that are links out of {scanned.folder.name} is sealed: {shown}")
+        findings = error.findings
+    sealing = run.Sealing(
+        file=str(file),
+        official=official,
+        files=sealed.files if sealed else None,
+        files_size=sealed.size if sealed else None,
+        receipt=receipt,
+        findings=findings,
+    )
+    if sealed and sealed.linked:
+        shown = first_few(sealed.linked, 3, "log")
+        tell(f"the content of logs that are links out of {sealed.folder.name} is sealed: {shown}")
     for kept in backups:
         tell(f"a file that sealing did not write is kept as {kept}")
-    Target("seal", format_).write(sealing, lambda: document_of(sealing))
-    if sealing.receipt and legacy_openssl:
+    Target("seal", format_).write(sealing, lambda: run.document_of(sealing))
+    if receipt and legacy_openssl:
         tell("openssl enc is not authenticated: whoever carries the file can change it. Send the receipt another way.")
-    sys.exit(1 if sealing.findings else 0)
+    sys.exit(1 if findings else 0)
 
 
 def _key(

@@ -8,6 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
+from msgspec.structs import replace
+
+from mlsub.commands.output import tell_unchecked
+from mlsub.commands.settings import apply_waivers
 from mlsub.commands.site.dataset import DATA, SEARCH_SCRIPT, downloads, results_script, search_script
 from mlsub.commands.site.groups import group_pages
 from mlsub.commands.site.home import home_page, results_page, round_page
@@ -23,8 +27,9 @@ from mlsub.io.write import staging_beside
 from mlsub.present.document import Document, Span, Text, document
 from mlsub.present.entries import without_logs
 from mlsub.present.envelope import Answer
+from mlsub.present.terminal import progress_bar
 from mlsub.submission.result import round_key
-from mlsub.workspace import AS_FOUND, Checked, Context
+from mlsub.workspace import AS_FOUND, Checked, Context, check_with_logs
 from mlsub.workspace.executors import run_here
 
 #: By this file a folder is known as a site, which may be replaced.
@@ -82,6 +87,24 @@ def _check_replaceable(output: Path, *, force: bool) -> None:
         raise MlsubError(f"{output} contains something other than a site. Name another folder.")
     if not force:
         raise MlsubError(f"{output} exists. Add --force to replace it.")
+
+
+def read_results(paths: Sequence[str], context: Context) -> list[Checked]:
+    """Read and judge, each log once.
+
+    Raises:
+        MlsubError: there is no result to show.
+    """
+    with progress_bar() as progress:
+        read = check_with_logs(paths, replace(context, progress=progress))
+    reports = apply_waivers([one.report for one in read], paths)
+    checked = [replace(one, reports=(report,)) for one, report in zip(read, reports, strict=True)]
+    tell_unchecked([one.report for one in checked])
+    if not any(one.report.entries for one in checked):
+        if any(one.report.logs for one in checked):
+            raise MlsubError("a log alone is not a result. Name the folder of its benchmark.")
+        raise MlsubError("there is no result to show, and no site was written.")
+    return checked
 
 
 def build_site(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,14 +33,11 @@ def command(asked: Request, path: Path, package: Path | None, target: Target) ->
 
     Exit status: 0 the package can be sealed, or is; 1 something is left to do; 2 PATH cannot be used.
     """
-    from datetime import UTC, datetime
-
-    from mlsub.commands.status.document import document_of
-    from mlsub.commands.status.run import manifest_of, status_of_manifest, status_of_package
+    from mlsub.commands.status import document, run
     from mlsub.packing.read import read_manifest
 
     today = datetime.now(UTC).date()
-    file = manifest_of(path)
+    file = run.manifest_of(path)
     if file is None and package is not None:
         raise click.UsageError(f"--package is for a manifest, and {path} is not one.")
     source = click.get_current_context().get_parameter_source
@@ -47,9 +45,9 @@ def command(asked: Request, path: Path, package: Path | None, target: Target) ->
         raise click.UsageError("--round and --usage are for a package; a manifest names its own.")
     with progress_bar() as progress:
         if file is None:
-            status = status_of_package(path, ready(asked, progress), today)
+            status = run.status_of_package(path, ready(asked, progress), today)
         else:
             manifest = read_manifest(file)
-            status = status_of_manifest(manifest, package or manifest.usual_out, today, ready(asked, progress))
-    target.write(status, lambda: document_of(status))
+            status = run.status_of_manifest(manifest, package or manifest.usual_out, today, ready(asked, progress))
+    target.write(status, lambda: document.document_of(status))
     sys.exit(status.exit_status)

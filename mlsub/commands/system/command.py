@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -14,23 +14,21 @@ from mlsub.commands.lazy import LazyGroup
 from mlsub.commands.options import check_rule_names, choice_options
 from mlsub.commands.output import CheckCommand, Target, check_output_options, output_options, write_answer, write_output
 from mlsub.commands.settings import apply_waivers_to_findings, fail_on_options, setting
-from mlsub.io.errors import MlsubError
+from mlsub.io.write import cannot_write, make_folder
 from mlsub.present import FORMATS
+from mlsub.present.terminal import busy, put, render
 
 if TYPE_CHECKING:
-    from mlsub.commands.system.run import Checked
     from mlsub.findings import Severity
-    from mlsub.present.ci import CiPart
-    from mlsub.present.document import Document
+    from mlsub.present.document import Document, Text
     from mlsub.submission.report import Choice, Detail
-    from mlsub.systems.capture import Capture
-    from mlsub.systems.draft import Asked, Draft
+    from mlsub.systems.draft import Draft
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _description_options(function: F) -> F:
-    """--submitter, --division, --status and --set; :func:`_asked` makes one of what the function gets as ``said``."""
+    """--submitter, --division, --status and --set; the function gets what ``run.asked_of`` takes as ``said``."""
     decorators = (
         click.option("--submitter", metavar="NAME", help="Name your organisation, as its folder is named."),
         click.option("--division", metavar="DIVISION", help="Choose closed or open."),
@@ -40,30 +38,6 @@ def _description_options(function: F) -> F:
     for decorator in reversed(decorators):
         function = decorator(function)
     return function
-
-
-def _asked(changes: tuple[str, ...], division: str | None, **said: Any) -> Asked:
-    from mlsub.divisions import DIVISIONS
-    from mlsub.rounds import known_name
-    from mlsub.systems.draft import Asked
-
-    division = None if division is None else known_name("division", division.lower(), tuple(DIVISIONS))
-    return Asked(division=division, changes=tuple(map(_change, changes)), **said)
-
-
-def _change(text: str) -> tuple[str, str]:
-    """Return ``FIELD=VALUE`` of --set.
-
-    Raises:
-        MlsubError: there is no such field, or no equals sign.
-    """
-    from mlsub.systems.draft import check_field
-
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise MlsubError(f"--set {text[:60]!r} has no equals sign; write --set FIELD=VALUE.")
-    check_field(name)
-    return name, value
 
 
 def _file_options(function: F) -> F:
@@ -90,11 +64,10 @@ def list_(target: Target) -> None:
 
     Exit status: 0.
     """
-    from mlsub.commands.system.document import systems_document
-    from mlsub.commands.system.run import known
+    from mlsub.commands.system import document, run
 
-    found = known()
-    target.write(found, lambda: systems_document(found))
+    found = run.known()
+    target.write(found, lambda: document.systems_document(found))
 
 
 @command.command("show", example="mlsub system show ipu-pod16")
@@ -115,11 +88,9 @@ def show(name: str, hosts: int | None, framework: str | None, sources: bool, tar
 
     Exit status: 0, or 2 for an unknown name.
     """
-    from mlsub.commands.system.document import draft_document
-    from mlsub.commands.system.run import drafted, shown, title_of
-    from mlsub.systems.draft import Asked
+    from mlsub.commands.system import document, run
 
-    found, draft = drafted(name, Asked(hosts=hosts, framework=framework))
+    found, draft = run.drafted(name, run.asked_of(hosts=hosts, framework=framework))
     if target.format == "yaml":
         import yaml
 
@@ -127,7 +98,8 @@ def show(name: str, hosts: int | None, framework: str | None, sources: bool, tar
         content = {field: {"value": v.value, "source": v.source} if sources else v.value for field, v in values}
         target.put(str(yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=120)))
         return
-    target.write(shown(found, draft), lambda: draft_document(title_of(found), draft, sources=sources))
+    title = run.title_of(found)
+    target.write(run.shown(found, draft), lambda: document.draft_document(title, draft, sources=sources))
 
 
 @command.command("new", example="mlsub system new --from ipu-pod16 --submitter Graphcore")
@@ -151,22 +123,20 @@ def new(from_: str, output: str | None, force: bool, **said: Any) -> None:
 
     Exit status: 0, or 2 if it could not be made or written.
     """
-    from mlsub.commands.system import run
+    from mlsub.commands.system import document, run
 
-    _put(run.new(from_, _asked(**said)), output, force=force)
+    draft = run.new(from_, run.asked_of(**said))
+    _put(draft, document.open_ends(draft), output, force=force)
 
 
-def _put(draft: Draft, output: str | None, *, force: bool) -> None:
+def _put(draft: Draft, open_ends: Iterable[Text], output: str | None, *, force: bool) -> None:
     """Write a description to a file or to standard output, and list what it leaves open where the description is not.
 
     Raises:
         MlsubError: the file cannot be written.
     """
-    from mlsub.commands.system.document import open_ends
-    from mlsub.present.terminal import put
-
     _write(json.dumps(draft.description(), indent=2, ensure_ascii=True) + "\n", output, force=force)
-    put(sys.stderr if output is None else sys.stdout, *open_ends(draft))
+    put(sys.stderr if output is None else sys.stdout, *open_ends)
 
 
 @command.command("check", cls=CheckCommand, example="mlsub system check v5.1/ACME/systems")
@@ -197,33 +167,25 @@ def check(
 
     Exit status: 0 accepted, 1 rejected, 2 nothing to check.
     """
-    from msgspec.structs import replace
-
-    from mlsub.commands.system.document import checks_document
-    from mlsub.commands.system.run import Checks, check_file, files_in, report_of
-    from mlsub.present.ci import CiReport, judge_outcome, part
+    from mlsub.commands.system import document, run
     from mlsub.present.findings import shown_of
 
     with target.or_refused():
         check_rule_names((*choice.select, *choice.ignore))
-        checked = [check_file(file, round_, usage) for file in files_in(files)]
-    checked = [replace(one, findings=apply_waivers_to_findings(one.findings, ".")) for one in checked]
-    chosen = tuple(replace(one, findings=tuple(filter(choice.wants, one.findings))) for one in checked)
+        checked = [run.check_file(file, round_, usage) for file in run.files_in(files)]
+    checked = [one.with_findings(apply_waivers_to_findings(one.findings, ".")) for one in checked]
+    chosen = tuple(one.with_findings(tuple(filter(choice.wants, one.findings))) for one in checked)
 
-    def document(*, page: bool) -> Document:
-        return checks_document(checked, shown_of(choice, detail, fail_on=fail_on, page=page))
-
-    def of_one(one: Checked) -> CiPart:
-        name, outcome = f"{one.path} ({one.usage} v{one.round})", judge_outcome(one.official, fail_on=fail_on)
-        return part(name, one.findings, outcome, verdict=one.official, checked=[one.path])
+    def build(*, page: bool) -> Document:
+        return document.checks_document(checked, shown_of(choice, detail, fail_on=fail_on, page=page))
 
     target.write(
-        Checks(systems=chosen),
-        lambda: document(page=False),
-        page=lambda: document(page=True),
-        results=lambda: CiReport("system check", tuple(map(of_one, chosen))),
+        run.Checks(systems=chosen),
+        lambda: build(page=False),
+        page=lambda: build(page=True),
+        results=lambda: document.results_of(chosen, fail_on=fail_on),
     )
-    sys.exit(max(report_of([one]).exit_status(fail_on=fail_on) for one in chosen))
+    sys.exit(max(run.report_of([one]).exit_status(fail_on=fail_on) for one in chosen))
 
 
 @command.command("capture", example="mlsub system capture --submitter ACME -o node.json")
@@ -240,7 +202,7 @@ def check(
     help="Set the output format; json is the capture with sources, for --merge.",
 )
 @_file_options
-def capture(
+def capture_command(
     files: tuple[str, ...],
     merge: bool,
     sources: bool,
@@ -260,45 +222,24 @@ def capture(
 
     Exit status: 0, 1 if hosts differ, 2 if it could not be done.
     """
-    from mlsub.present.document import Findings
-    from mlsub.present.terminal import busy, put
-    from mlsub.systems.capture import merge_captures
-    from mlsub.systems.draft import finish
+    from mlsub.commands.system import capture, document, run
 
-    asked = _asked(**said)
+    asked = run.asked_of(**said)
     with busy("asking the tools of this host"):
-        captures = _captures(files, merge=merge)
+        captures = capture.find_captures(files, merge=merge)
     if format_ == "json" or (output is not None and "{rank}" in output):
-        _put_capture(captures, output, force=force)
+        _write(capture.as_json(captures), capture.own_file(output), force=force)
         return
-    found, findings = merge_captures(captures)
-    _put_captured(finish(found, asked), output, sources=sources, force=force)
-    if findings:
-        put(sys.stderr, Findings(findings))
+    draft, differences = capture.join(captures, asked)
+    capture.check_alone(output)
+    if output is not None or not sources:
+        _put(draft, document.open_ends(draft), output, force=force)
+    if sources:
+        shown = document.draft_document("This system, as its tools report it", draft, sources=True)
+        write_answer(render(shown, "text", sys.stdout))
+    if differences is not None:
+        put(sys.stderr, differences)
         sys.exit(1)
-
-
-def _captures(files: tuple[str, ...], *, merge: bool) -> list[tuple[str, Capture]]:
-    from mlsub.systems.capture import capture_here, read_capture
-
-    if merge:
-        if not files:
-            raise MlsubError("--merge needs captures; name their files.")
-        return [(file, read_capture(Path(file))) for file in dict.fromkeys(files)]
-    if files:
-        raise MlsubError(f"{files[0]}: files are joined with --merge, and written with -o.")
-    return [("this host", capture_here())]
-
-
-def _put_capture(captures: list[tuple[str, Capture]], output: str | None, *, force: bool) -> None:
-    """Write this host's capture, its file named after the process that wrote it."""
-    from mlsub.emit.ranks import DetectedRanks
-    from mlsub.systems.capture import to_json
-
-    if len(captures) > 1:
-        raise MlsubError("--format json is the capture of one host; leave it out to join several.")
-    file = None if output is None else output.replace("{rank}", str(DetectedRanks().rank))
-    _write(to_json(captures[0][1]), file, force=force)
 
 
 def _write(content: str, output: str | None, *, force: bool) -> None:
@@ -307,8 +248,6 @@ def _write(content: str, output: str | None, *, force: bool) -> None:
     Raises:
         MlsubError: the file or its folder cannot be written.
     """
-    from mlsub.io.write import cannot_write, make_folder
-
     if output is None:
         write_answer(content)
         return
@@ -318,18 +257,3 @@ def _write(content: str, output: str | None, *, force: bool) -> None:
     except (OSError, ValueError) as error:
         raise cannot_write(file.parent, error) from error
     write_output(file, content.encode(), force=force)
-
-
-def _put_captured(draft: Draft, output: str | None, *, sources: bool, force: bool) -> None:
-    from mlsub.emit.ranks import DetectedRanks
-
-    if output is not None and DetectedRanks().size > 1:
-        raise MlsubError(f"Every process would write {output}. Write -o capture.{{rank}}.json, and join with --merge.")
-    if output is not None or not sources:
-        _put(draft, output, force=force)
-    if sources:
-        from mlsub.commands.system.document import draft_document
-        from mlsub.present.terminal import render
-
-        shown = draft_document("This system, as its tools report it", draft, sources=True)
-        write_answer(render(shown, "text", sys.stdout))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mlsub.commands.system.run import Checked, Known, report_of
 from mlsub.present import document as doc
@@ -13,6 +13,10 @@ from mlsub.present.findings import answer
 from mlsub.submission.report import Choice, choose
 from mlsub.systems.catalogue import Accelerator, KnownSystem
 from mlsub.systems.draft import Draft
+
+if TYPE_CHECKING:
+    from mlsub.findings import Severity
+    from mlsub.present.ci import CiPart, CiReport
 
 _SYSTEMS = (
     doc.Column("system", when_narrow="keep"),
@@ -96,6 +100,17 @@ def checks_document(systems: Iterable[Checked], choice: Choice) -> doc.Document:
     """For each round what to fix, then what else was found, then the verdict, where people look."""
     groups = groupby(sorted(systems, key=_rules), key=_rules)
     return doc.Document("System descriptions", tuple(_checked(list(group), choice) for _, group in groups), bare=True)
+
+
+def results_of(checked: Iterable[Checked], *, fail_on: Severity | None) -> CiReport:
+    """Return what CI reads."""
+    from mlsub.present import ci
+
+    def one_part(one: Checked) -> CiPart:
+        name, outcome = f"{one.path} ({one.usage} v{one.round})", ci.judge_outcome(one.official, fail_on=fail_on)
+        return ci.part(name, one.findings, outcome, verdict=one.official, checked=[one.path])
+
+    return ci.CiReport("system check", tuple(map(one_part, checked)))
 
 
 def _rules(checked: Checked) -> tuple[str, str]:

@@ -11,12 +11,12 @@ import msgspec
 from mlsub.findings import Finding, Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.present.envelope import Answer
-from mlsub.rounds import Round, find_round, find_usage, get_round, known_rounds
+from mlsub.rounds import Round, find_round, find_usage, get_round, known_division, known_rounds
 from mlsub.submission.find import Place, Target, infer_round
 from mlsub.submission.report import Report, SystemResult
 from mlsub.systems.catalogue import Accelerator, KnownSystem, accelerators, find_known, find_system, system_names
 from mlsub.systems.description import read_description
-from mlsub.systems.draft import Asked, Draft, draft
+from mlsub.systems.draft import Asked, Draft, check_field, draft
 
 _How = Literal["given", "folder", "newest"]
 
@@ -62,6 +62,10 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
     official: Verdict
     findings: tuple[Finding, ...]
 
+    def with_findings(self, findings: tuple[Finding, ...]) -> Checked:
+        """The same with other findings."""
+        return msgspec.structs.replace(self, findings=findings)
+
 
 def report_of(checked: Sequence[Checked]) -> Report:
     """Return the report on descriptions that were checked by the rules of one round, at least one."""
@@ -82,6 +86,29 @@ class Checks(Answer, frozen=True, kw_only=True):
     SCHEMA: ClassVar[int] = 3
 
     systems: tuple[Checked, ...]
+
+
+def asked_of(changes: Sequence[str] = (), division: str | None = None, **said: Any) -> Asked:
+    """Return what the options of a description say; ``changes`` are those of --set.
+
+    Raises:
+        MlsubError: there is no such division or field, or no equals sign.
+    """
+    division = None if division is None else known_division(division)
+    return Asked(division=division, changes=tuple(map(_change, changes)), **said)
+
+
+def _change(text: str) -> tuple[str, str]:
+    """Return ``FIELD=VALUE`` of --set.
+
+    Raises:
+        MlsubError: there is no such field, or no equals sign.
+    """
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise MlsubError(f"--set {text[:60]!r} has no equals sign; write --set FIELD=VALUE.")
+    check_field(name)
+    return name, value
 
 
 def known() -> Known:

@@ -11,6 +11,7 @@ import click
 from mlsub.commands.lazy import Command
 from mlsub.commands.opening import folder_option, opening_options
 from mlsub.commands.output import Target, format_option, tell
+from mlsub.present.terminal import progress_bar
 
 if TYPE_CHECKING:
     from mlsub.packing.forms import Key
@@ -32,7 +33,6 @@ def command(file: Path, output: Path, key: Key | None, max_size: int | None, for
     """
     from mlsub.commands.unseal.run import Unsealing, document_of, unseal
     from mlsub.packing.tree import RefusedError
-    from mlsub.present.terminal import progress_bar
 
     try:
         with progress_bar("opening") as progress:

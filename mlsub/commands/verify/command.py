@@ -11,7 +11,7 @@ import click
 from mlsub.commands.lazy import Command
 from mlsub.commands.opening import file_option, opening_options
 from mlsub.commands.output import Target, output_options, tell
-from mlsub.io.errors import MlsubError
+from mlsub.present.terminal import progress_bar
 
 if TYPE_CHECKING:
     from mlsub.packing.forms import Key
@@ -30,18 +30,10 @@ def command(path: Path, manifest: Path | None, key: Key | None, max_size: int | 
 
     Exit status: 0 nothing differs; 1 something does; 2 it could not be checked.
     """
-    from mlsub.commands.verify.run import document_of, verify_sealed, verify_tree
-    from mlsub.present.terminal import progress_bar
-    from mlsub.submission.find import is_folder
+    from mlsub.commands.verify.run import document_of, verify
 
-    is_tree = is_folder(path)
-    if is_tree and key is not None:
-        raise MlsubError(f"{path} is a folder: no key is needed. Name a sealed file, or leave out the key.")
     with progress_bar("comparing") as progress:
-        if is_tree:
-            checked = verify_tree(path, manifest, progress)
-        else:
-            checked = verify_sealed(path, key, manifest, max_size, progress)
+        checked = verify(path, key, manifest, max_size, progress)
     for note in checked.notes:
         tell(note)
     target.write(checked, lambda: document_of(checked))

@@ -18,6 +18,7 @@ from mlsub.present.document import Document, Findings, Span, Text, document
 from mlsub.present.envelope import Answer
 from mlsub.present.terminal import Progress
 from mlsub.rules.catalogue import finding
+from mlsub.submission.find import is_folder
 
 _MAX_RECEIPT = 1 << 20
 _RECEIPT = re.compile(r"^sealed file: .*\nbytes: +(\d{1,19})\nSHA-256: +([0-9a-f]{64})$", re.MULTILINE)
@@ -42,6 +43,21 @@ def document_of(checked: Checked) -> Document:
         Findings(checked.findings),
         Text((Span(verdict, "bad" if count else "good"), f": {checked.compared}")),
     )
+
+
+def verify(
+    path: Path, key: Key | None, manifest: Path | None, max_size: int | None, progress: Progress | None
+) -> Checked:
+    """Compare a sealed file or an opened tree with its manifest, or with another if one is given.
+
+    Raises:
+        MlsubError: it cannot be compared, or there is a key for a folder.
+    """
+    if not is_folder(path):
+        return verify_sealed(path, key, manifest, max_size, progress)
+    if key is not None:
+        raise MlsubError(f"{path} is a folder: no key is needed. Name a sealed file, or leave out the key.")
+    return verify_tree(path, manifest, progress)
 
 
 def verify_sealed(

@@ -13,7 +13,6 @@ from mlsub.commands.lazy import Command
 from mlsub.commands.options import asks, ready
 
 if TYPE_CHECKING:
-    from mlsub.commands.watch.document import Outlet
     from mlsub.workspace.places import Request
 
 
@@ -57,23 +56,11 @@ def command(
 
     Exit status: 0 all logs are compliant, 1 some are not, 2 a log could not be checked; 130 after Ctrl-C.
     """
-    from mlsub.commands.watch.run import Clock, Watch
+    from mlsub.commands.watch import run
 
-    clock = Clock()
-    watch = Watch(asked.paths, ready(asked), clock, _outlet(format_), interval_s=interval, idle_s=idle, logs=logs)
+    clock = run.Clock()
+    context = ready(asked)
+    outlet = run.find_outlet(format_)
+    watch = run.Watch(asked.paths, context, clock, outlet, interval_s=interval, idle_s=idle, logs=logs)
     status = watch.run()
     sys.exit(INTERRUPTED if clock.signal is signal.SIGINT else status)
-
-
-def _outlet(format_: str) -> Outlet:
-    """Return where to show what happens."""
-    from mlsub.commands.watch.document import Outlet
-    from mlsub.io.show import tolerate
-
-    tolerate(sys.stdout)
-    if format_ != "auto" or not sys.stdout.isatty():
-        return Outlet(sys.stdout, jsonl=format_ == "jsonl")
-    from mlsub.commands.watch.view import LiveView
-    from mlsub.present.terminal import console
-
-    return LiveView(console())

@@ -12,7 +12,7 @@ import msgspec
 from mlsub.commands.watch.model import BEYOND, Concluded, Ended, Evaluation, Event, Found, RunSoFar, is_measure
 from mlsub.findings import Finding, Kind
 from mlsub.io.show import inert, plain, plural
-from mlsub.present.document import Column, Table, Text
+from mlsub.present.document import Column, Table
 from mlsub.present.terminal import put
 from mlsub.submission.report import describe_own_files
 
@@ -58,7 +58,7 @@ class Outlet:
         if isinstance(event, Concluded) and len(self._ends) > 1:
             put(self._stream, _table([*self._ends.values()]))
         if line is not None and self._stream.isatty():
-            put(self._stream, Text(line))
+            put(self._stream, line)
         elif line is not None:  # However long it is, each is one line for whoever reads them.
             self._stream.write(inert(line) + "\n")
         self._stream.flush()

@@ -6,6 +6,7 @@ import os
 import select
 import signal
 import stat
+import sys
 import threading
 import time
 from collections.abc import Sequence
@@ -21,7 +22,8 @@ from mlsub.commands.watch.sofar import LogSoFar
 from mlsub.commands.watch.source import FileSource, PipeSource, Source
 from mlsub.findings import Verdict
 from mlsub.io.errors import MlsubError
-from mlsub.io.show import display_path
+from mlsub.io.show import from_here, tolerate
+from mlsub.present.terminal import console
 from mlsub.rounds import Round
 from mlsub.submission.find import is_folder
 from mlsub.workspace.places import Context, Request
@@ -35,6 +37,16 @@ _PATTERN = "result_*.txt"
 STILL_INTERVALS = 3
 #: How often to draw while there is always more to read, in ms.
 _DRAW_MS = 250
+
+
+def find_outlet(format_: str) -> Outlet:
+    """Return where to show what happens: ``auto`` is a live view on a terminal, else text; or ``text``, ``jsonl``."""
+    tolerate(sys.stdout)
+    if format_ != "auto" or not sys.stdout.isatty():
+        return Outlet(sys.stdout, jsonl=format_ == "jsonl")
+    from mlsub.commands.watch.view import LiveView
+
+    return LiveView(console())
 
 
 class Clock:
