@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from mlsub.io.errors import MlsubError, reason_of
+from mlsub.io.look import walk
 from mlsub.io.show import plain
 
 #: What a file system answers that cannot synchronise a folder, a pipe or a device.

@@ -9,7 +9,7 @@ import click
 from click.core import ParameterSource
 
 from mlsub.commands.output import tell, write_output
-from mlsub.config.baseline import Baseline, baseline_of, read_baseline, suppress
+from mlsub.config.baseline import Baseline, make_baseline, read_baseline, suppress
 from mlsub.findings import Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.submission.report import Report
@@ -59,7 +59,7 @@ def _write(reports: Sequence[Report], file: Path, paths: Sequence[str]) -> None:
     if any(report.official is Verdict.NOT_CHECKED for report in reports):
         raise MlsubError(f"Not everything could be checked, so {file} was not written. Fix that first.")
     old = _known(file, write=True)
-    made = baseline_of(reports, file, paths, old)
+    made = make_baseline(reports, file, paths, old)
     write_output(file, made.content(), force=old is not None or _force())
 
 

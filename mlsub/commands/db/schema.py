@@ -10,7 +10,7 @@ import msgspec
 
 from mlsub.io.data import shipped
 from mlsub.io.errors import MlsubError
-from mlsub.io.problems import meant
+from mlsub.io.problems import did_you_mean
 from mlsub.present.envelope import Answer
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def find_tables(names: Sequence[str]) -> tuple[Table, ...]:
     by_name = {table.name: table for table in tables()}
     for name in names:
         if name not in by_name:
-            raise MlsubError(f"There is no table {name!r}{meant(name, by_name)}")
+            raise MlsubError(f"There is no table {name!r}{did_you_mean(name, by_name)}")
     return tuple(by_name[name] for name in names or by_name)
 
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 from mlsub.convergence.chance import Bootstrap
 from mlsub.convergence.curves import Plan, ReferenceTable, plan_of, reference_table
 from mlsub.convergence.margin import Margin, PackageMargins, margins_of
-from mlsub.convergence.reference import Point, Which
+from mlsub.convergence.reference import Cutoff, Point
 from mlsub.findings import Finding, Verdict
 from mlsub.present.envelope import Answer
 from mlsub.rounds import find_benchmark
@@ -73,7 +73,7 @@ class Margins(Answer, frozen=True, kw_only=True):
         return tuple(entry for report in self.reports for entry in report.entries)
 
 
-def find_points(benchmark: str, round_: str | None, usage: str | None, points: Which) -> Points:
+def find_points(benchmark: str, round_: str | None, usage: str | None, points: Cutoff) -> Points:
     """The reference points of a benchmark.
 
     Raises:
@@ -82,7 +82,7 @@ def find_points(benchmark: str, round_: str | None, usage: str | None, points: W
     return Points(reference=reference_table(*find_benchmark(benchmark, round_, usage), points))
 
 
-def find_plan(benchmark: str, round_: str | None, usage: str | None, batch_size: float, points: Which) -> Planned:
+def find_plan(benchmark: str, round_: str | None, usage: str | None, batch_size: float, points: Cutoff) -> Planned:
     """What runs of a benchmark need at a batch size.
 
     Raises:

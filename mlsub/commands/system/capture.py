@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mlsub.emit.ranks import Detected
+from mlsub.emit.ranks import DetectedRanks
 from mlsub.io.errors import MlsubError
 from mlsub.present.document import Findings
 from mlsub.systems import capture
@@ -40,12 +40,12 @@ def as_json(captures: list[tuple[str, Capture]]) -> str:
 
 def own_file(output: str | None) -> str | None:
     """Return the file of this process: ``{rank}`` in the name is its number under a launcher."""
-    return None if output is None else output.replace("{rank}", str(Detected().rank))
+    return None if output is None else output.replace("{rank}", str(DetectedRanks().rank))
 
 
 def join(captures: list[tuple[str, Capture]], asked: Asked) -> tuple[Draft, Findings | None]:
     """Return the description of the captured hosts, and where they differ, None where they do not."""
-    found, findings = capture.merge(captures)
+    found, findings = capture.merge_captures(captures)
     return finish(found, asked), Findings(findings) if findings else None
 
 
@@ -55,5 +55,5 @@ def check_alone(output: str | None) -> None:
     Raises:
         MlsubError: there are several processes.
     """
-    if output is not None and Detected().size > 1:
+    if output is not None and DetectedRanks().size > 1:
         raise MlsubError(f"Every process would write {output}. Write -o capture.{{rank}}.json, and join with --merge.")

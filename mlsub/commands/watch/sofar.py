@@ -22,9 +22,9 @@ from mlsub.rules.aspects.records import TimeAspect
 from mlsub.rules.constraints import StatedValues
 from mlsub.submission.model import LogReport
 from mlsub.workspace.cache import Cache
-from mlsub.workspace.logs import crashed, logs_job
+from mlsub.workspace.logs import crashed
 from mlsub.workspace.places import Context, Request
-from mlsub.workspace.schedule import read_logs
+from mlsub.workspace.runs import read_runs
 
 #: A file last written so many seconds ago, by its own time, will hardly grow.
 OLD_S = 60.0
@@ -206,9 +206,8 @@ class LogSoFar:
     def report(self) -> LogReport:
         """Return the report on the log as it is now."""
         if isinstance(self.source, FileSource):
-            request, file = Request(overlay=self.round.overlay), Path(self.source.path)
-            context = Context(request, cache=self._cache, jobs=1)
-            return read_logs([logs_job([file], file.parent, self.round, request)], context)[0][0].at(self.path)
+            context = Context(Request(overlay=self.round.overlay), cache=self._cache, jobs=1)
+            return read_runs([Path(self.source.path)], self.round, context)[0].at(self.path)
         try:
             if self._broken is None:
                 self._judge.close()
