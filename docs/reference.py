@@ -243,7 +243,7 @@ def _rule_index() -> Document:
         "Rules",
         Text("Rules that are not about one key."),
         Text(("Those of a key are on its page: ", _built(INDEX))),
-        *(section(titles[group], Items(tuple(items))) for group, items in found.items()),
+        *(section(title, Items(tuple(found[group]))) for group, title in titles.items()),
     )
 
 

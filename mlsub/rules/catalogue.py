@@ -1,5 +1,7 @@
 """The catalogue of rules that are not demands on one key, and findings made from it.
 
+The rules of a room stand in its ``rules.yaml``, beside the code that finds them broken.
+
 What is not part of the official verdict runs by :func:`isolated` or :func:`reviewed`: a defect in it cannot change the
 verdict.
 """
@@ -9,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from fnmatch import fnmatchcase
 from functools import cache, lru_cache
+from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
@@ -16,6 +19,13 @@ import msgspec
 from mlsub.findings import Blocks, Finding, Kind, Severity
 from mlsub.io.data import shipped
 
+#: The folders of mlsub/ with a ``rules.yaml``, those whose rules a check needs first.
+ROOMS = (
+    *("log", "rules", "submission", "systems", "convergence", "score", "review", "judge", "workspace"),
+    *("config", "packing", "commands"),
+    *(f"commands/{name}" for name in ("audit", "compare", "fix", "merge", "review", "seal")),
+)
+_PACKAGE = str(Path(__file__).parents[1] / "__init__.py")
 #: How much of an error a finding shows.
 _SHOWN = 200
 Result = TypeVar("Result")
@@ -27,11 +37,16 @@ FIX = "mlsub fix PATH --write"
 class RuleInfo(msgspec.Struct, frozen=True):
     """What there is to know of one rule.
 
-    ``message`` and ``expected`` are what a finding says where the code that finds it says nothing else; without a
-    ``message`` that is the title. ``explains`` are patterns of the rules whose findings are consequences of this one.
+    Its ``id`` is never used again for another rule. ``severity`` and ``blocks`` are the usual ones of a finding of it;
+    ``message`` and ``expected`` are what the finding says where the code that finds it says nothing else, and without a
+    ``message`` it says the title. ``explains`` are patterns of rules: their findings in the same log or entry are
+    consequences of this one, and are folded under it. No rule that explains is explained by another.
+
+    ``room`` is the folder of mlsub/ whose ``rules.yaml`` holds it.
     """
 
     id: str
+    room: str
     title: str
     severity: Severity
     blocks: Blocks
@@ -48,17 +63,20 @@ class RuleInfo(msgspec.Struct, frozen=True):
 @lru_cache(maxsize=1)
 def catalogue() -> dict[str, RuleInfo]:
     """Every rule of the catalogue by its id."""
-    return {name: _info(name) for name in _content()}
+    return {rule: info for room in ROOMS for rule in _rules_of(room) if (info := find_rule(rule)) is not None}
 
 
-def _content() -> dict[str, dict[str, Any]]:
-    return shipped(__file__, "catalogue.yaml", dict[str, dict[str, Any]])
+def _rules_of(room: str) -> dict[str, dict[str, Any]]:
+    return shipped(_PACKAGE, f"{room}/rules.yaml", dict[str, dict[str, Any]])
 
 
 @cache
-def _info(rule: str) -> RuleInfo:
-    """One rule: a check needs a few of the hundreds."""
-    return msgspec.convert({"id": rule, **_content()[rule]}, RuleInfo)
+def find_rule(rule: str) -> RuleInfo | None:
+    """Return what there is to know of one rule, and None for a demand on a key: a check needs a few of the hundreds."""
+    if rule.startswith(("key.", "house.")):
+        return None
+    room = next((room for room in ROOMS if rule in _rules_of(room)), None)
+    return None if room is None else msgspec.convert({"id": rule, "room": room, **_rules_of(room)[rule]}, RuleInfo)
 
 
 def finding(
@@ -79,7 +97,9 @@ def finding(
     Raises:
         KeyError: the catalogue has no such rule.
     """
-    info = _info(rule)
+    info = find_rule(rule)
+    if info is None:
+        raise KeyError(rule)
     return Finding(
         rule=rule,
         severity=info.severity if severity is None else severity,
@@ -101,7 +121,7 @@ def find_causes(findings: Iterable[Finding]) -> dict[Finding, Finding]:
     A cause lies in the same file, in a folder above it, or in the folder that the finding is on; it is no note.
     """
     found = list(findings)
-    explains = {one.rule: patterns for one in found if (patterns := _content().get(one.rule, {}).get("explains"))}
+    explains = {one.rule: info.explains for one in found if (info := find_rule(one.rule)) is not None and info.explains}
     if not explains:
         return {}
     on: dict[str, dict[str, Finding]] = {}

@@ -135,7 +135,7 @@ def test_a_number_is_a_demand(tmp_path: Path) -> None:
     [
         ("k" * 400, "a benchmark's name has up to 100 characters"),
         ("common", "common is not a benchmark"),
-        ("catalogue", "no key has a quality target"),
+        ("rules", "no key has a quality target"),
         ("keys", "no key has a quality target"),
     ],
 )

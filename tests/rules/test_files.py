@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import ast
+
 import pytest
 import yaml
 
 from mlsub.rounds import get_round, known_rounds, usages
 from mlsub.rules.aspects import ASPECTS
-from mlsub.rules.catalogue import catalogue
+from mlsub.rules.catalogue import ROOMS, catalogue
 from mlsub.rules.explain import rule_ids
 from mlsub.rules.load import FOLDER, entry_requirements, rules_for
 
-NOT_RULES = {"catalogue.yaml", "keys.yaml"}
+#: How the ids of rules begin that the code puts together, of a key of the log or the verdict on a claim.
+PUT_TOGETHER = ("run.eval-samples", "claim.")
+NOT_RULES = {"rules.yaml", "keys.yaml"}
 RULE_FILES = sorted(path for path in FOLDER.glob("*.yaml") if path.name not in NOT_RULES)
 COMBINATIONS = [
     (usage, round_name, division, name)
@@ -122,4 +126,24 @@ def test_rule_ids_are_unique_and_well_formed() -> None:
     assert len(ids) == len(set(ids))
     assert {name.split(".")[2] for name in ids if name.startswith("key.")} <= set(ASPECTS)
     assert yaml.load((FOLDER / "keys.yaml").read_text(), Loader=OnceLoader)  # noqa: S506
-    assert yaml.load((FOLDER / "catalogue.yaml").read_text(), Loader=OnceLoader).keys() == catalogue().keys()  # noqa: S506
+
+
+def test_every_rule_stands_once_beside_the_code_that_finds_it_broken() -> None:
+    files = {file.parent.relative_to(FOLDER.parent).as_posix(): file for file in FOLDER.parent.rglob("rules.yaml")}
+    assert sorted(files) == sorted(ROOMS)
+    rules = {room: yaml.load(file.read_text(), Loader=OnceLoader) for room, file in files.items()}  # noqa: S506
+    assert sorted(rule for room in rules.values() for rule in room) == sorted(catalogue())
+    assert {rule: info.room for rule, info in catalogue().items()} == {
+        rule: room for room, inside in rules.items() for rule in inside
+    }
+    for room, inside in rules.items():
+        # A room's own code, without that of rooms within it.
+        inner = [files[other].parent for other in ROOMS if other.startswith(f"{room}/")]
+        modules = [file for file in files[room].parent.rglob("*.py") if not set(inner) & set(file.parents)]
+        named = {
+            node.value
+            for module in modules
+            for node in ast.walk(ast.parse(module.read_text()))
+            if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        }
+        assert [rule for rule in inside if rule not in named and not rule.startswith(PUT_TOGETHER)] == [], room
