@@ -7,8 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from tests.differential import test_coverage_gate
-from tests.rules import test_files
+from tests.rules import test_coverage_gate, test_files
 from tools.support import sample
 from tools.support.sample import PARTS, in_part, part, part_of, rows
 
