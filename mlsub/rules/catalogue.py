@@ -21,9 +21,8 @@ from mlsub.io.data import shipped
 
 #: The folders of mlsub/ with a ``rules.yaml``, those whose rules a check needs first.
 ROOMS = (
-    *("log", "rules", "submission", "systems", "convergence", "score", "review", "judge", "workspace"),
-    *("config", "packing", "commands"),
-    *(f"commands/{name}" for name in ("audit", "compare", "fix", "merge", "review", "seal")),
+    *("log", "submission", "systems", "convergence", "score", "review", "judge", "workspace", "config", "packing"),
+    *("commands", *(f"commands/{name}" for name in ("audit", "compare", "fix", "merge", "review", "seal")), "rules"),
 )
 _PACKAGE = str(Path(__file__).parents[1] / "__init__.py")
 #: How much of an error a finding shows.

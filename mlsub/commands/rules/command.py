@@ -70,7 +70,7 @@ def command() -> None:
 @command.command("list", example="mlsub rules list --round 5.1")
 @click.option("--round", "round_", metavar="ROUND", help="List the benchmarks of this round.")
 @click.option("--benchmark", metavar="BENCHMARK", help="List the rounds of this benchmark.")
-@click.option("--ids", is_flag=True, help="List every rule with its kind, severity and rounds.")
+@click.option("--ids", is_flag=True, help="List every rule with its kind, severity, rounds and folder of mlsub/.")
 @_division(help="Show the targets of closed (the default) or open.")
 @_usage_and_rules
 @output_options("rules list")

@@ -99,7 +99,7 @@ def _titled(what: str, answer: OfBenchmark) -> str:
 
 
 def every_document(every: EveryRule) -> doc.Document:
-    """Every rule in a row."""
+    """Every rule in a row, by the room of mlsub/ that it stands in."""
     columns = (
         doc.Column("rule", when_narrow="keep"),
         doc.Column("kind", when_narrow="keep"),
@@ -107,8 +107,12 @@ def every_document(every: EveryRule) -> doc.Document:
         doc.Column("rounds", leave_out=1),
         doc.Column("what a finding says"),
     )
-    rows = ((name(of.rule), of.kind.value, of.severity.value, of.rounds or "", of.title) for of in every.rules)
-    return doc.document("Rules", doc.Table(columns, tuple(rows)), _more("mlsub explain RULE"))
+    rooms: dict[str, list[tuple[doc.Cell, ...]]] = {}
+    for of in every.rules:
+        row = (name(of.rule), of.kind.value, of.severity.value, of.rounds or "", of.title)
+        rooms.setdefault(of.room, []).append(row)
+    tables = (doc.section(f"mlsub/{room}", doc.Table(columns, tuple(rows))) for room, rows in rooms.items())
+    return doc.document("Rules", *tables, _more("mlsub explain RULE"))
 
 
 def table_document(table: RuleTable) -> doc.Document:

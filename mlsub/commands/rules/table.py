@@ -14,8 +14,9 @@ from mlsub.present.envelope import Answer
 from mlsub.present.explanation import explanation
 from mlsub.rounds import Round, all_rounds, find_benchmark, find_round, find_usage, rounds_with, spans, usages
 from mlsub.rules.aspects import ASPECTS, aspects_of
-from mlsub.rules.aspects.base import DemandPart
-from mlsub.rules.aspects.records import CountAspect, RepeatedAspect
+from mlsub.rules.aspects.base import Part
+from mlsub.rules.aspects.records import Count, Repeated
+from mlsub.rules.catalogue import find_rule
 from mlsub.rules.explain import all_demands, rule_ids
 from mlsub.rules.load import entry_requirements, rules_for
 from mlsub.rules.model import KeyRule, Occurs
@@ -213,19 +214,23 @@ class Overview(Answer, frozen=True, kw_only=True):
 
 
 class RuleFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """A rule in one line; ``rounds`` are those that have it, null where it is of no round."""
+    """A rule in one line; ``rounds`` are those that have it, null where it is of no round.
+
+    ``room`` is the folder of mlsub/ whose ``rules.yaml`` has its words; ``rules`` has the demands on keys.
+    """
 
     rule: str
     kind: Kind
     severity: Severity
     rounds: str | None
+    room: str
     title: str
 
 
 class EveryRule(Answer, frozen=True, kw_only=True):
     """Every rule: those of the catalogue, then the demands on the keys of logs."""
 
-    SCHEMA: ClassVar[int] = 1
+    SCHEMA: ClassVar[int] = 2
 
     rules: tuple[RuleFacts, ...]
 
@@ -234,7 +239,7 @@ def every_rule() -> EveryRule:
     """Every rule that a finding may name, but those of rule files of the user's own."""
     found = []
     for rule in rule_ids():
-        known = explanation(rule)
+        known, info = explanation(rule), find_rule(rule)
         demands = all_demands()[rule].demands if rule in all_demands() else ()
         rounds: dict[str, set[str]] = {}
         for of in (of for demand in demands for of in demand.logs):
@@ -246,6 +251,7 @@ def every_rule() -> EveryRule:
                 kind=known.kind,
                 severity=known.severity,
                 rounds=", ".join(words) or None,
+                room="rules" if info is None else info.room,
                 title=known.title,
             )
         )

@@ -87,6 +87,8 @@ def test_every_rule_has_a_line() -> None:
     readable(every_document(every), [of.rule for of in every.rules])
     lines = {of.rule: (of.kind, of.severity, of.rounds) for of in every.rules}
     assert set(lines) == set(rule_ids())
+    assert {of.room for of in every.rules if of.rule.startswith("key.")} == {"rules"}
+    assert {of.room for of in every.rules if of.rule.startswith("inspect.")} == {"review"}
     assert lines["run.event-type"] == ("review", "note", None)
     assert all(rounds for rule, (_, _, rounds) in lines.items() if rule.startswith("key."))
 
