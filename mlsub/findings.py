@@ -42,6 +42,79 @@ class Blocks(StrEnum):
     BOTH = "both"
 
 
+class Effect(StrEnum):
+    """What else a finding of a rule does, or is about: ``effects`` of the rule in the ``rules.yaml`` of its room.
+
+    Code asks for these by ``has_effect`` of mlsub/rules/catalogue.py, and never for an id or a message.
+    """
+
+    #: It may rest on an error of the moment, such as a disk that fails, so nothing that has it is cached.
+    TRANSIENT = "transient"
+    #: No waiver, baseline or ignored path covers it.
+    UNWAIVABLE = "unwaivable"
+    #: It says why nothing was checked, so no option leaves it out.
+    UNCHECKED = "unchecked"
+    #: What it is about cannot be read.
+    UNREAD = "unread"
+
+    #: The checker of logs enforces it, so it rejects in a round without a package checker, too.
+    LOG_CHECKER = "log-checker"
+    #: It is about a system description, and does not reject where the package checker reads none.
+    DESCRIPTION = "description"
+    #: It is about the package as files, not about what they say.
+    LAYOUT = "layout"
+    #: It is on one log, and rejects the entry even where that may have noncompliant runs.
+    DECIDES = "decides"
+    #: The file holds no run at all.
+    NO_RUN = "no-run"
+    #: The file holds no record, or nothing.
+    NO_RECORDS = "no-records"
+    #: Where the log ends with such a record, the rest of it may be missing.
+    BREAKS_OFF = "breaks-off"
+    #: An official tool ends with a traceback on it.
+    CRASH = "crash"
+
+    #: What single runs of its entry break by themselves is forgiven.
+    FORGIVES = "forgives"
+    #: More runs of its entry are noncompliant than are forgiven.
+    UNFORGIVEN = "unforgiven"
+    #: It speaks of the names of runs of one benchmark, so it is left out where they are of several.
+    ONE_BENCHMARK = "one-benchmark"
+    #: It is left out where another finding of its entry explains it.
+    FOLLOWS = "follows"
+    #: It says by which factor a score is scaled.
+    SCALES = "scales"
+    #: It explains a factor in scaling.json that is not the expected one.
+    EXPLAINS_FACTOR = "explains-factor"
+    #: Where no official tool looks, it is a note.
+    MINOR = "minor"
+    #: It says that runs are copies of others.
+    COPIES = "copies"
+
+    #: What was named does not exist.
+    MISSING = "missing"
+    #: No round is known; an option can say it.
+    NO_ROUND = "no-round"
+    #: The round is none that mlsub knows.
+    UNKNOWN_ROUND = "unknown-round"
+    #: Runs are missing.
+    RUNS_MISSING = "runs-missing"
+    #: An organisation lies in another folder, where no package checker looks.
+    TOO_DEEP = "too-deep"
+    #: Logs lie where no checker reads them.
+    STRAY_LOGS = "stray-logs"
+    #: A system has no description.
+    UNDESCRIBED = "undescribed"
+    #: Code is missing.
+    NO_CODE = "no-code"
+    #: It may come of what somebody has yet to fill in.
+    UNFILLED = "unfilled"
+    #: ``mlsub fix`` repairs it in some cases.
+    REPAIRABLE = "repairable"
+    #: What it found is the reason, and is said with it in one line.
+    REASON = "reason"
+
+
 class Verdict(StrEnum):
     """What the official tools in force for the round would say of an entry, a system description or a tree."""
 
@@ -97,12 +170,3 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     def rejects(self) -> bool:
         """Whether this finding counts against the official verdict of the thing it is about."""
         return self.kind is Kind.OFFICIAL and self.severity is Severity.ERROR
-
-    @property
-    def transient(self) -> bool:
-        """Whether it may rest on an error of the moment, such as a disk that fails, so that it is never cached."""
-        return self.rule.endswith(".unreadable") or self.rule in _TRANSIENT
-
-
-#: Rules that may fail only here and now, besides all that end in ``.unreadable``.
-_TRANSIENT = frozenset(("layout.not-listed", "review.crashed", "rule.crashed", "score.scaling-file"))

@@ -12,12 +12,12 @@ from typing import Annotated, Any
 import msgspec
 from msgspec.structs import replace
 
-from mlsub.config.find import relative_path
-from mlsub.config.load import UNWAIVABLE
-from mlsub.findings import Finding, Suppression
+from mlsub.config.find import seen_from
+from mlsub.findings import Effect, Finding, Suppression
 from mlsub.io.errors import MlsubError, reason_of
 from mlsub.io.look import open_regular
 from mlsub.io.show import show
+from mlsub.rules.catalogue import has_effect
 from mlsub.submission.report import Report
 
 #: A baseline of every published package is a tenth of that.
@@ -93,7 +93,8 @@ def make_baseline(reports: Sequence[Report], file: Path, paths: Sequence[str], o
         _to_known(finding, report, folder)
         for report in reports
         for finding in report.findings
-        if not finding.rule.startswith(UNWAIVABLE) and (finding.suppressed is None or finding.suppressed.by != "waiver")
+        if not has_effect(finding, Effect.UNWAIVABLE)
+        and (finding.suppressed is None or finding.suppressed.by != "waiver")
     )
     asked = _relative_paths(paths, folder)
     kept = [known for known in (old.findings if old else ()) if not _below(known.path, asked)]
@@ -112,7 +113,7 @@ def suppress(
     says = Suppression(by="baseline", reason="known before", source=str(file))
 
     def marked(finding: Finding, report: Report) -> Finding:
-        if finding.suppressed is not None or finding.rule.startswith(UNWAIVABLE):
+        if finding.suppressed is not None or has_effect(finding, Effect.UNWAIVABLE):
             return finding
         known = _to_known(finding, report, folder)
         if left[known] <= 0:

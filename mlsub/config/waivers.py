@@ -8,11 +8,11 @@ from datetime import UTC, date, datetime
 
 import msgspec
 
-from mlsub.config.find import covers, fixed_part, relative_path
-from mlsub.config.load import UNWAIVABLE, Loaded
+from mlsub.config.find import covers, fixed, seen_from
+from mlsub.config.load import Loaded
 from mlsub.config.model import WrittenWaiver
-from mlsub.findings import Finding, Suppression, Verdict
-from mlsub.rules.catalogue import finding
+from mlsub.findings import Effect, Finding, Suppression, Verdict
+from mlsub.rules.catalogue import finding, has_effect
 from mlsub.submission.report import Report, hide
 
 #: Rules of other commands than check.
@@ -130,7 +130,7 @@ def _without_ignored(report: Report, loaded: Loaded) -> Report:
         return report
 
     def by(found: Finding) -> str | None:
-        if found.rule.startswith(UNWAIVABLE):
+        if has_effect(found, Effect.UNWAIVABLE):
             return None
         place = _place_of(loaded, report, found)
         unwanted = any(found.rule.startswith(rules) and covers(pattern, place) for pattern, rules in ignores.items())

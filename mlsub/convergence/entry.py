@@ -54,10 +54,11 @@ USUAL = Options()
 
 
 class Convergence(msgspec.Struct, frozen=True):
-    """The result of the test of an entry."""
+    """The result of the test of an entry; ``several_benchmarks`` if it fails as its logs are of several."""
 
     result: RcpResult
     findings: tuple[Finding, ...] = ()
+    several_benchmarks: bool = False
 
 
 def convergence_of(
@@ -106,7 +107,8 @@ def convergence_of(
     other = next(
         (log.benchmark for log in entry.logs if log.benchmark not in (None, entry.benchmark, needs.name)), None
     )
-    return Convergence(msgspec.structs.replace(rcp, logs_benchmark=other), tuple(findings))
+    several = rcp.how == "no-batch-size" and words.are_of_several_benchmarks(entry)
+    return Convergence(msgspec.structs.replace(rcp, logs_benchmark=other), tuple(findings), several)
 
 
 def _why_not_tested(

@@ -23,8 +23,6 @@ _CRASH_FIX = (
 )
 
 _FAILS = "The official convergence test rejects the entry, but compares different units"
-#: What the finding on one batch size and one benchmark says where the benchmarks differ.
-SEVERAL_BENCHMARKS = "The logs are of several benchmarks"
 
 
 def passes(result: RcpResult) -> bool:
@@ -140,13 +138,14 @@ def _report_disagreement(entry: Entry, names: Sequence[str]) -> Finding:
     counts = [log.run.reading for log in entry.logs]
     sizes = [next(iter(count.sizes), None) for count in counts]
     called = [next(iter(count.names), None) for count in counts]
-    key, values = ("submission_benchmark", called) if _differ(called) else ("global_batch_size", sizes)
+    other_benchmarks = are_of_several_benchmarks(entry)
+    key, values = ("submission_benchmark", called) if other_benchmarks else ("global_batch_size", sizes)
     users: dict[str, list[str]] = {}
     for name, value in zip(names, values, strict=True):
         users.setdefault("none" if value is None else show(value), []).append(name)
     stated = "; ".join(f"{value} in {several(some, 3)}" for value, some in users.items())
     fix = None
-    if key == "submission_benchmark":
+    if other_benchmarks:
         own = show(entry.benchmark)
         strangers = {value: some for value, some in users.items() if value != own}
         moves = "; ".join(f"{several(some, 3)} to the folder of {value}" for value, some in strangers.items())
@@ -154,7 +153,7 @@ def _report_disagreement(entry: Entry, names: Sequence[str]) -> Finding:
     return finding(
         "rcp.batch-size",
         entry.path,
-        SEVERAL_BENCHMARKS if fix else "The runs do not agree on one batch size",
+        "The logs are of several benchmarks" if other_benchmarks else "The runs do not agree on one batch size",
         expected=f"one {key} in all runs, a number" if key == "global_batch_size" else f"one {key} in all runs",
         actual=stated[:400],
         fix=fix,
@@ -165,7 +164,13 @@ def _differ(values: Sequence[Any]) -> bool:
     return any(value != values[0] for value in values)
 
 
-def report_train_samples(entry: Entry, rcp: RcpResult, asked: str | None) -> Iterator[Finding]:
+def are_of_several_benchmarks(entry: Entry) -> bool:
+    """Whether each log of an entry has a run, and not all name the same benchmark first."""
+    called = [next(iter(log.run.reading.names), None) for log in entry.logs]
+    return not any(log.without_run for log in entry.logs) and _differ(called)
+
+
+def by_train_samples(entry: Entry, rcp: RcpResult, asked: str | None) -> Iterator[Finding]:
     """BERT is counted otherwise than usual: who asked for it, or that only this count is accepted."""
     if asked is not None:
         yield finding("rcp.train-samples", entry.path, actual=f"requested by {asked}")

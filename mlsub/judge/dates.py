@@ -54,7 +54,7 @@ def audit_dates(entry: Entry, round_: Round, benchmark: str) -> Iterator[Finding
     if fits is None or benchmark not in get_round(round_.usage, fits).benchmarks:
         yield finding("cross.round", entry.path, expected=expected, actual=actual)
         return
-    missing = {missing_key(one) for log in entry.logs for one in log.findings if one.rejects} - {""}
+    missing = {missing_key(one) for log in entry.logs for one in log.findings if one.rejects} - {None}
     added = missing and not missing & _required(get_round(round_.usage, fits), benchmark)
     actual += f", in time for v{fits} (deadline {deadlines[fits]})"
     yield finding("cross.round-rules" if added else "cross.round", entry.path, expected=expected, actual=actual)

@@ -3,31 +3,29 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 import msgspec
 
 from mlsub.convergence.algorithm import algorithm_of
-from mlsub.convergence.entry import USUAL, Options, convergence_of
-from mlsub.convergence.words import SEVERAL_BENCHMARKS
+from mlsub.convergence.entry import USUAL, Convergence, Options, convergence_of
 from mlsub.divisions import division_of
-from mlsub.findings import Blocks, Finding, Kind, Severity, Verdict
+from mlsub.findings import Blocks, Effect, Finding, Kind, Severity, Verdict
 from mlsub.io.errors import reason_of
 from mlsub.io.look import status_of
-from mlsub.io.show import plural, several, show
+from mlsub.io.show import several
 from mlsub.judge.dates import audit_dates
 from mlsub.judge.keys import audit_keys, hyperparameter_keys
-from mlsub.judge.scoring import audit_scales, energy_of, judge_score, power_of
-from mlsub.log.event import Seed
-from mlsub.log.run import MAX_SEEDS
-from mlsub.review.cross import audit_entry, audit_samples, audit_seeds, digest_log
+from mlsub.judge.scoring import audit_factor, audit_scales, energy_of, judge_score, power_of
+from mlsub.judge.seeds import judge_seeds
+from mlsub.review.cross import audit_entry, audit_samples
 from mlsub.review.entry import audit_runs
 from mlsub.rounds import Round
-from mlsub.rules.catalogue import finding, reviewed
-from mlsub.rules.load import EntryRequirements
+from mlsub.rules.catalogue import find_rule, finding, has_effect, reviewed
+from mlsub.rules.load import Benchmark
 from mlsub.score.scaled import FILE
-from mlsub.submission.model import POWER, Entry, LogReport
+from mlsub.submission.model import POWER, Entry
 from mlsub.submission.params import NO_FLAGS, Flags
 from mlsub.submission.remedies import fix_for_run_count
 from mlsub.submission.report import EnergyResult, EntryResult, RcpResult, ScoreResult
@@ -35,15 +33,16 @@ from mlsub.submission.report import EnergyResult, EntryResult, RcpResult, ScoreR
 #: What rightly lies beside results: a scaling factor, power measurements, flags of the package checker.
 KNOWN_COMPANIONS = frozenset((FILE, POWER, "package_checker_params"))
 
-_CRASH = "official.crash"
-#: The rules that decide in a round without a package checker: what a log breaks, and what kept it from being read.
-_OF_LOGS = ("key.", "log.", "check.", "tree.no-logs", "tree.unreadable", "entry.noncompliant-runs")
-#: The rules on descriptions, which decide nothing in a round whose package checker reads none.
-_OF_DESCRIPTIONS = ("system.", "tree.system")
 #: Who forgives runs in a round without a package checker.
 _BY_RULES = "training rules: olympic scoring drops the slowest run"
-#: What a shared seed says where all of the log is that of another run.
-COPIED = "The log is a copy of another run's, with the same seed"
+
+
+class JudgedEntry(NamedTuple):
+    """The verdict on an entry, the findings beyond those of its logs, and the logs that these call copies."""
+
+    result: EntryResult
+    findings: tuple[Finding, ...]
+    copies: frozenset[str]
 
 
 def judge_entry(
@@ -54,8 +53,8 @@ def judge_entry(
     options: Options = USUAL,
     *,
     misplaced: bool = False,
-) -> tuple[EntryResult, tuple[Finding, ...]]:
-    """Return the verdict on an entry, and the findings beyond those of its logs.
+) -> JudgedEntry:
+    """Judge an entry whose logs have been judged.
 
     Args:
         entry: with its judged logs.
@@ -69,16 +68,18 @@ def judge_entry(
     noncompliant = frozenset(log.name for log in entry.logs if not log.compliant)
     dropped = noncompliant | power.faulted if power else noncompliant
     convergence = convergence_of(entry, needs, round_, flags, options)
-    score, about_score, differs = judge_score(entry, needs, round_, convergence)
+    score, about_score = judge_score(entry, needs, round_, convergence)
+    factor, unknown_factor = audit_factor(entry, score, convergence)
     energy, uncounted = energy_of(entry, needs, power, score)
+    seeds = judge_seeds(entry, round_, flags)
     mismatches = reviewed("cross", entry.path, lambda: audit_entry(entry))
     reported = {found.rule for found in (*mismatches, *convergence.findings) if found.severity is not Severity.NOTE}
     findings = [
-        *_files(entry, needs, round_),
-        *_compliance(entry, needs, round_, dropped),
-        *_seeds(entry, round_, flags),
-        *_settled(entry, convergence.findings, score),
-        *_scaling_place(entry, convergence.result, round_),
+        *_check_files(entry, needs, round_),
+        *_check_compliance(entry, needs, round_, dropped),
+        *seeds.findings,
+        *_on_convergence(entry, convergence.findings, score),
+        *_check_scaling_file(entry, convergence.result, round_),
         *about_score,
         *audit_scales(entry),
         *mismatches,
@@ -94,20 +95,20 @@ def judge_entry(
         *unmeasured,
         *uncounted,
     ]
-    findings = binding(_crashes(entry, findings), round_)
-    rejected = _without_result(entry, round_) or any(f.rejects for f in findings)
+    findings = official_only_if_checked(_with_crashes(entry, findings), round_)
+    unacceptable = _is_unacceptable(entry, round_)
+    rejected = unacceptable or any(f.rejects for f in findings)
     # A factor says something of an entry that counts, in a division that has a convergence test, or has none.
     counts = not rejected and division_of(entry.division) is not None
-    findings += [f for f in differs if counts or f.rule != "score.scaling-differs"]
-    findings = _without_follow_ups(entry, findings, rejected=rejected)
-    no_result = _without_result(entry, round_) or (misplaced and round_.package_checker)
-    rejected = no_result or any(f.rejects for f in findings)
-    result = _result(entry, needs, convergence.result, score, energy, rejected=rejected)
+    findings += (*(factor if counts else ()), *unknown_factor)
+    findings = _without_void(entry, findings, convergence, rejected=rejected)
+    rejected = unacceptable or (misplaced and round_.package_checker) or any(f.rejects for f in findings)
+    result = _build_result(entry, needs, convergence.result, score, energy, rejected=rejected)
     # The findings on power are about single runs, like those of logs: an entry may hold some of them.
-    return result, (*(power.findings if power else ()), *findings)
+    return JudgedEntry(result, (*(power.findings if power else ()), *findings), seeds.copies)
 
 
-def _result(
+def _build_result(
     entry: Entry,
     needs: EntryRequirements,
     rcp: RcpResult,
@@ -134,28 +135,30 @@ def _result(
     )
 
 
-def _without_result(entry: Entry, round_: Round) -> bool:
-    """Whether no checker can accept an entry: a file has no run, or the package checker finds no description."""
+def _is_unacceptable(entry: Entry, round_: Round) -> bool:
+    """Whether no checker accepts an entry whatever its findings: a file has no run, or its system no description."""
     return (round_.descriptions_checked and entry.undescribed) or any(log.without_run for log in entry.logs)
 
 
-def binding(findings: Iterable[Finding], round_: Round) -> list[Finding]:
-    """The findings; what the checkers of the round do not look at is not official.
+def official_only_if_checked(findings: Iterable[Finding], round_: Round) -> list[Finding]:
+    """Return the findings; those that would reject are review where no checker of the round looks.
 
-    Without a package checker only what logs break is; where that reads no descriptions, nothing that is about them.
+    Without a package checker only what logs break rejects; nothing on descriptions does where it reads none.
     """
-    unread = () if round_.descriptions_checked else _OF_DESCRIPTIONS
+
+    def is_checked(found: Finding) -> bool:
+        unread = not round_.descriptions_checked and has_effect(found, Effect.DESCRIPTION)
+        return (round_.package_checker and not unread) or has_effect(found, Effect.LOG_CHECKER)
+
     return [
-        found
-        if (round_.package_checker and not found.rule.startswith(unread)) or found.rule.startswith(_OF_LOGS)
-        else msgspec.structs.replace(found, kind=Kind.REVIEW, blocks=Blocks.NONE)
-        if found.rejects
+        msgspec.structs.replace(found, kind=Kind.REVIEW, blocks=Blocks.NONE)
+        if found.rejects and not is_checked(found)
         else found
         for found in findings
     ]
 
 
-def _scaling_place(entry: Entry, rcp: RcpResult, round_: Round) -> Iterator[Finding]:
+def _check_scaling_file(entry: Entry, rcp: RcpResult, round_: Round) -> Iterator[Finding]:
     """Where a reference point applies, the official checker removes ``scaling.json``, which it cannot of a folder."""
     algorithm = algorithm_of(round_.usage, round_.name, round_.overlay)
     if algorithm is None or not algorithm.normalise or rcp.minimum is None:
@@ -176,50 +179,35 @@ def _scaling_place(entry: Entry, rcp: RcpResult, round_: Round) -> Iterator[Find
         )
 
 
-def _settled(entry: Entry, findings: Iterable[Finding], score: ScoreResult) -> Iterator[Finding]:
-    """The findings on convergence; a score that is scaled as expected leaves nothing to do.
-
-    One of weak scaling is not scaled at all.
-    """
-    done = score.scaling_file and score.as_expected
+def _on_convergence(entry: Entry, findings: Iterable[Finding], score: ScoreResult) -> Iterator[Finding]:
+    """The findings on convergence, for a score that weak scaling does not scale, and that may be scaled already."""
     for found in findings:
-        settled = done and found.rule == "rcp.normalised"
-        if found.rule == "rcp.normalised" and entry.scaling_type == "weak":
-            continue
-        yield msgspec.structs.replace(found, fix="Nothing: scaling.json has this factor.") if settled else found
+        if not has_effect(found, Effect.SCALES):
+            yield found
+        elif entry.scaling_type != "weak":
+            done = score.scaling_file and score.as_expected
+            yield msgspec.structs.replace(found, fix="Nothing: scaling.json has this factor.") if done else found
 
 
-def _without_follow_ups(entry: Entry, findings: list[Finding], *, rejected: bool) -> list[Finding]:
+def _without_void(
+    entry: Entry, findings: Sequence[Finding], convergence: Convergence, *, rejected: bool
+) -> list[Finding]:
     """The findings of an entry without those that another one of the same defect explains, or makes void."""
-    several = any(f.rule == "rcp.batch-size" and f.message == SEVERAL_BENCHMARKS for f in findings)
+    several = convergence.several_benchmarks
     unread = {f.path for f in findings if f.rejects} & {log.path for log in entry.logs if log.undecodable}
-    void = {
-        "cross.benchmark": several,
-        "cross.runs-differ": several,
-        "entry.forgiven-runs": rejected and (several or bool(unread)),
-        "rcp.mixed-batch-sizes": any(f.rule == "cross.benchmark" for f in findings),
-    }
-    return [f for f in findings if not void.get(f.rule)]
+    causes = [info for f in findings if (info := find_rule(f.rule)) is not None and info.explains]
 
-
-def _seeds(entry: Entry, round_: Round, flags: Flags) -> Iterator[Finding]:
-    division = division_of(entry.division)
-    bound = division is not None and division.seeds and round_.seeds != "unchecked"
-    seeds = list(check_seeds(entry.logs, required=round_.seeds == "required")) if bound else []
-    if bound and flags.seed_bypass is not None:
-        yield finding(
-            "seed.bypass",
-            entry.path,
-            f"{flags.seed_bypass} turns off the seed check",
-            actual=f"not shown: {plural(len(seeds), 'finding')} on seeds" if seeds else "the seeds would pass",
+    def is_void(found: Finding) -> bool:
+        return (
+            (several and has_effect(found, Effect.ONE_BENCHMARK))
+            or (rejected and (several or bool(unread)) and has_effect(found, Effect.FORGIVES))
+            or (has_effect(found, Effect.FOLLOWS) and any(cause.explains_rule(found.rule) for cause in causes))
         )
-    else:
-        yield from seeds
-    shared = frozenset(f.path for f in seeds if f.rule == "seed.shared")
-    yield from reviewed("seed.reused", entry.path, lambda: audit_seeds(entry.logs, shared))
+
+    return [found for found in findings if not is_void(found)]
 
 
-def _files(entry: Entry, needs: EntryRequirements, round_: Round) -> Iterator[Finding]:
+def _check_files(entry: Entry, needs: Benchmark, round_: Round) -> Iterator[Finding]:
     if entry.elsewhere is not None:
         yield finding("entry.glob-name", entry.path, actual=entry.elsewhere)
     runs = len(entry.results)
@@ -239,20 +227,20 @@ def _files(entry: Entry, needs: EntryRequirements, round_: Round) -> Iterator[Fi
         yield finding("entry.stray-files", entry.path, actual=several(strays, 10))
 
 
-def _crashes(entry: Entry, findings: list[Finding]) -> list[Finding]:
+def _with_crashes(entry: Entry, findings: list[Finding]) -> list[Finding]:
     """The findings, with those on crashes of official tools where nothing else says that the run is not acceptable.
 
     A run that would be forgiven is not, if the official tools cannot read it. A record that cannot be decoded has its
     own finding, and in Closed the seed check fails on it.
     """
     broken = {log.path for log in entry.logs if log.undecodable}
-    others = [f for f in findings if f.rule != _CRASH or f.path not in broken]
+    others = [f for f in findings if not (has_effect(f, Effect.CRASH) and f.path in broken)]
     if any(f.rejects for f in others):
         return others
-    reported = {f.path for f in findings if f.rule == _CRASH}
+    reported = {f.path for f in findings if has_effect(f, Effect.CRASH)}
     return findings + [
         finding(
-            _CRASH,
+            "official.crash",
             log.path,
             "The official compliance checker ends with a traceback at this record, so the package cannot be checked",
             line=log.crash.line,
@@ -264,7 +252,7 @@ def _crashes(entry: Entry, findings: list[Finding]) -> list[Finding]:
     ]
 
 
-def _compliance(entry: Entry, needs: EntryRequirements, round_: Round, dropped: frozenset[str]) -> Iterator[Finding]:
+def _check_compliance(entry: Entry, needs: Benchmark, round_: Round, dropped: frozenset[str]) -> Iterator[Finding]:
     missing = [log for log in entry.logs if log.without_run]
     bad = [log.name for log in entry.logs if log.name in dropped]
     too_many = len(bad) > needs.forgiven and len(bad) > len(missing)
@@ -276,55 +264,3 @@ def _compliance(entry: Entry, needs: EntryRequirements, round_: Round, dropped: 
             actual=f"{len(bad)}: {several(bad, 10)}",
             source=None if round_.package_checker else _BY_RULES,
         )
-
-
-def check_seeds(logs: tuple[LogReport, ...], *, required: bool = False) -> Iterator[Finding]:
-    """Findings on the seeds of an entry's runs, in the order of their file names.
-
-    From round 4.1 every run must log one (``required``). Before, an entry without any seed passes, and so do runs
-    without one that sort before the first run with one; a later run without a seed does not. A seed is known by its
-    value and the source line that logged it.
-    """
-    users: dict[tuple[Any, Any, Any], tuple[LogReport, Seed]] = {}
-    some_seed = False
-    for log in logs:
-        if log.without_run:
-            continue  # The missing run has its own finding.
-        if log.undecodable:
-            yield finding("seed.log-undecodable", log.path)
-            continue
-        unusable = next((seed for seed in log.run.seeds if seed.error), None)
-        if unusable is not None:
-            yield finding("seed.unusable", log.path, line=unusable.line, actual=unusable.error)
-            continue
-        some_seed = some_seed or bool(log.run.seeds)
-        if required and not log.run.seeds:
-            yield finding("seed.missing", log.path, expected="a different seed for each run", actual="none")
-        elif some_seed and not log.run.seeds:
-            yield finding(
-                "seed.missing", log.path, "The run does not log its seed, but an earlier run of the entry does"
-            )
-        again = []
-        for seed in log.run.seeds:
-            first = users.setdefault((seed.file, seed.lineno, seed.value), (log, seed))
-            if first[1] is not seed:
-                again.append((seed, first[0]))
-        if again:
-            seed, owner = again[0]
-            more = f", and {len(again) - 1} more" if len(again) > 1 else ""
-            copied = owner is not log and digest_log(log) == digest_log(owner)
-            yield finding(
-                "seed.shared",
-                log.path,
-                COPIED if copied else None,
-                line=seed.line,
-                actual=f"seed {seed.value} of {show(seed.file)}:{show(seed.lineno)}, as in {owner.path}{more}",
-                fix="Remove it, or put another run in its place." if copied else None,
-            )
-        if log.run.seeds_left_out:
-            yield finding(
-                "seed.too-many",
-                log.path,
-                expected=f"at most {MAX_SEEDS:,}",
-                actual=f"{len(log.run.seeds) + log.run.seeds_left_out:,}",
-            )

@@ -20,9 +20,9 @@ from mlsub.log.event import before_run, step_of
 from mlsub.log.run import Run
 from mlsub.review.cadence import is_closed
 from mlsub.rounds import Round
-from mlsub.rules.aspects.records import CountAspect
-from mlsub.rules.catalogue import finding
-from mlsub.rules.load import key_descriptions, rules_for
+from mlsub.rules.aspects.records import Count
+from mlsub.rules.catalogue import demand_of, finding
+from mlsub.rules.load import descriptions, rules_for
 from mlsub.rules.model import KeyRule
 from mlsub.submission.model import LogReport
 
@@ -113,10 +113,10 @@ def rules_of(round_: Round, division: str, benchmark: str) -> Iterator[tuple[Key
         yield from ((rule, rule.where is None) for rule in rules.every)
 
 
-def missing_key(found: Finding) -> str:
-    """The key that a finding says is missing; empty for other findings."""
-    key, _, aspect = found.rule.partition(".")[2].rpartition(".")
-    return key if aspect == CountAspect.name else ""
+def missing_key(found: Finding) -> str | None:
+    """The key that a finding says is missing, if it says so."""
+    demand = demand_of(found)
+    return demand.key if demand is not None and demand.aspect == Count.name else None
 
 
 def meant_keys(

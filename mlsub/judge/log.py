@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
-from mlsub.convergence.algorithm import dialect_of
-from mlsub.findings import Finding, Kind
+from mlsub.convergence.algorithm import manner_of
+from mlsub.findings import Effect, Finding
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import readable
 from mlsub.judge.keys import with_slips_of
@@ -22,8 +22,8 @@ from mlsub.log.run import Run, RunFold
 from mlsub.log.trace import IntervalFold, Trace, TraceFold
 from mlsub.review.run import audit_run
 from mlsub.rounds import Round
-from mlsub.rules.aspects.records import AnyOfAspect, CountAspect
-from mlsub.rules.catalogue import finding, isolated, reviewed
+from mlsub.rules.aspects.records import AnyOf, Count
+from mlsub.rules.catalogue import demand_of, effects_of, finding, has_effect, isolated, reviewed
 from mlsub.submission.model import LogReport
 
 #: Bytes that tell a wide encoding.
@@ -290,7 +290,7 @@ class Defects:
     def add(self, defect: Defect) -> None:
         """A record the official parser stops at."""
         self.any = True
-        self._broken_after = self._tally.events if defect.rule == "log.record-undecodable" else None
+        self._broken_after = self._tally.events if Effect.BREAKS_OFF in effects_of(defect.rule) else None
         if defect.key is not None and len(self.spoiled_keys) < MAX_SPOILED_KEYS:
             self.spoiled_keys.add(defect.key)
         if defect.event is not None:
@@ -348,13 +348,13 @@ class Defects:
             cut_off: whether the last record is where the log was cut.
             missing: the keys that a log needs and that this one lacks because it was cut.
         """
-        for rule, found in self._found.items():
-            more = self._counts[rule] - len(found)
-            yield from found[:-1]
-            last = found[-1]
-            if rule == "log.record-undecodable" and cut_off and not more:
+        for rule, (*before, last) in self._found.items():
+            more = self._counts[rule] - len(before) - 1
+            yield from before
+            breaks_off = has_effect(last, Effect.BREAKS_OFF)
+            if breaks_off and cut_off and not more:
                 last = msgspec.structs.replace(last, message=_CUT_OFF, fix=_COPY_AGAIN)
-            if rule == "log.record-undecodable" and missing:
+            if breaks_off and missing:
                 last = msgspec.structs.replace(last, actual=f"{last.actual}; missing: {', '.join(missing)}")
             if more:
                 last = msgspec.structs.replace(last, actual=f"{last.actual}; and {more} more like it after that")
@@ -363,8 +363,8 @@ class Defects:
 
 def missing_keys(findings: Iterable[Finding]) -> tuple[str, ...]:
     """The keys that findings call missing."""
-    counted = (found.rule.split(".") for found in findings if found.kind is Kind.OFFICIAL and found.rejects)
-    return tuple(key for _, key, aspect in counted if aspect in _OF_ABSENCE)
+    broken = (demand_of(found) for found in findings if found.rejects)
+    return tuple(demand.key for demand in broken if demand is not None and demand.aspect in _OF_ABSENCE)
 
 
 #: The demands that a log breaks by what it does not hold.

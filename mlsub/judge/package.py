@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from mlsub.convergence.entry import USUAL, Options
 from mlsub.divisions import DIVISIONS
-from mlsub.findings import Blocks, Finding, Kind, Severity, Verdict
+from mlsub.findings import Blocks, Effect, Finding, Kind, Severity, Verdict
 from mlsub.io.errors import reason_of
 from mlsub.io.look import is_folder, names_in
 from mlsub.io.show import readable
-from mlsub.judge.entry import binding, judge_entry
+from mlsub.judge.entry import JudgedEntry, judge_entry, official_only_if_checked
 from mlsub.review.cross import audit_organisation_seeds, audit_submitters
 from mlsub.review.disclosure import audit_disclosures
 from mlsub.rounds import Round
-from mlsub.rules.catalogue import finding, isolated, reviewed
-from mlsub.rules.load import EntryRequirements, entry_requirements
+from mlsub.rules.catalogue import demand_of, finding, has_effect, isolated, reviewed
+from mlsub.rules.load import Benchmark, benchmark
 from mlsub.submission.audit import audit_layout
 from mlsub.submission.find import (
     SCALING_FOLDERS,
@@ -36,7 +37,7 @@ from mlsub.submission.listing import list_tree
 from mlsub.submission.model import RESULT_PATTERN, Entry, LogReport, Package
 from mlsub.submission.params import flags_of
 from mlsub.submission.remedies import fix_for_too_deep
-from mlsub.submission.report import EmptyFolder, EntryResult, LogResult, Report, SystemResult
+from mlsub.submission.report import EmptyFolder, LogResult, Report, SystemResult
 from mlsub.submission.tree import read_tree
 from mlsub.systems.description import SystemDescription, read_description
 from mlsub.systems.fields import facts_of
@@ -145,10 +146,17 @@ def _lone_log(place: Place, root: Path) -> Package:
     return Package(folder=folder, prefix=_prefix(folder, root), entries=(entry,), in_tree=False)
 
 
+class JudgedPackage(NamedTuple):
+    """The verdicts on a package, and the paths of logs that a finding calls copies of others of their entry."""
+
+    report: Report
+    copies: frozenset[str]
+
+
 def judge_package(
     package: Package, root: Path, reports: Mapping[str, LogReport], round_: Round, options: Options = USUAL
-) -> Report:
-    """The verdicts on a package whose logs have been read.
+) -> JudgedPackage:
+    """Judge a package whose logs have been read.
 
     Args:
         package: its files.
@@ -157,56 +165,52 @@ def judge_package(
         round_: whose rules hold.
         options: what the caller asks of the convergence test.
     """
-    about_files = binding(package.findings, round_)
+    about_files = official_only_if_checked(package.findings, round_)
     flags, about_flags = flags_of(package, round_)
     descriptions = {
         file.name.removesuffix(".json"): _description(file, package, round_) for file in package.descriptions
     }
     findings: list[Finding] = list(about_files)
-    misplaced = any(f.rule == "tree.too-deep" for f in findings)
     systems: list[SystemResult] = []
     for description in descriptions.values():
         system, about_facts = _system_result(package, description)
         systems.append(system)
         findings.extend((*description.findings, *about_facts))
+    misplaced = any(has_effect(f, Effect.TOO_DEEP) for f in about_files)
     logs: list[LogResult] = []
-    entries: list[EntryResult] = []
-    read: list[Entry] = []
+    entries: list[Entry] = []
+    judged: list[JudgedEntry] = []
     for listed in package.entries:
         own = tuple(reports[package.path_of(file)] for file in listed.results)
         if flags[listed.folder].werror is not None:
             own = tuple(map(_with_warnings_as_errors, own))
         entry = replace(listed, logs=own, description=descriptions.get(listed.system))
-        read.append(entry)
-        needs = _needs(entry, round_)
-        result, about = judge_entry(entry, needs, round_, flags[entry.folder], options, misplaced=misplaced)
-        entries.append(result)
+        about = judge_entry(entry, _needs(entry, round_), round_, flags[entry.folder], options, misplaced=misplaced)
+        entries.append(entry)
+        judged.append(about)
         logs.extend(log_result(log, entry.organisation) for log in own)
         findings.extend(f for log in own for f in log.findings)
-        findings.extend(about)
+        findings.extend(about.findings)
     findings.extend(about_flags)
-    findings.extend(reviewed("disclosure", package.path, lambda: audit_disclosures(read, package.listing)))
-    findings.extend(reviewed("cross.submitter", package.path, lambda: audit_submitters(read)))
-    findings.extend(reviewed("seed.not-random", package.path, lambda: audit_organisation_seeds(read)))
-    # Where their number is demanded, an entry without any log has a finding on it.
-    counted = round_.run_count_demanded and any(f.rule == "entry.run-count" for f in findings)
-    if not logs and not counted and not any(f.rejects for f in about_files):
-        astray = next((f for f in findings if f.rule == "tree.stray-logs"), None)
-        findings = [f for f in findings if f is not astray]
-        findings.append(_without_logs(package, astray))
-    verdicts = (*(entry.official for entry in entries), *(system.official for system in systems))
+    findings.extend(reviewed("disclosure", package.path, lambda: audit_disclosures(entries, package.listing)))
+    findings.extend(reviewed("cross.submitter", package.path, lambda: audit_submitters(entries)))
+    findings.extend(reviewed("seed.not-random", package.path, lambda: audit_organisation_seeds(entries)))
+    if not logs and not any(f.rejects for f in about_files):
+        findings = _without_logs(package, findings, round_)
+    verdicts = (*(entry.result.official for entry in judged), *(system.official for system in systems))
     rejected = Verdict.REJECTED in verdicts or any(f.rejects for f in (*about_files, *about_flags))
-    return Report(
+    report = Report(
         usage=round_.usage,
         round=round_.name,
         root=str(root),
         official=Verdict.NOT_CHECKED if not logs else Verdict.REJECTED if rejected else Verdict.ACCEPTED,
         logs=tuple(logs),
-        entries=tuple(entries),
+        entries=tuple(entry.result for entry in judged),
         systems=tuple(systems),
         findings=tuple(findings),
         without_logs=tuple(_empty_folders(package, round_)),
     )
+    return JudgedPackage(report, frozenset(path for entry in judged for path in entry.copies))
 
 
 def _empty_folders(package: Package, round_: Round) -> Iterator[EmptyFolder]:
@@ -224,16 +228,21 @@ def _description(file: Path, package: Package, round_: Round) -> SystemDescripti
     except OSError:
         summarised = False  # Then there is a finding on it.
     description = read_description(file, package.path_of(file), round_, summarised=summarised)
-    return replace(description, findings=tuple(binding(description.findings, round_)))
+    return replace(description, findings=tuple(official_only_if_checked(description.findings, round_)))
 
 
-def _without_logs(package: Package, astray: Finding | None) -> Finding:
-    """``astray`` are logs in a place that no checker reads."""
+def _without_logs(package: Package, findings: list[Finding], round_: Round) -> list[Finding]:
+    """The findings on a package without any log, with one that says so; it takes in logs that lie elsewhere."""
+    # Where their number is demanded, an entry without any log has a finding on it.
+    if round_.run_count_demanded and any(has_effect(f, Effect.RUNS_MISSING) for f in findings):
+        return findings
     message = f"{package.name or 'The folder'} has no result log"
-    if astray is None:
-        return finding("tree.no-logs", package.path, message)
-    message = f"{message} in its place: {astray.message}"
-    return finding("tree.no-logs", astray.path, message, expected=astray.expected, actual=astray.actual, fix=astray.fix)
+    stray = next((f for f in findings if has_effect(f, Effect.STRAY_LOGS)), None)
+    if stray is None:
+        return [*findings, finding("tree.no-logs", package.path, message)]
+    message = f"{message} in its place: {stray.message}"
+    told = finding("tree.no-logs", stray.path, message, expected=stray.expected, actual=stray.actual, fix=stray.fix)
+    return [*(f for f in findings if f is not stray), told]
 
 
 def _system_result(package: Package, description: SystemDescription) -> tuple[SystemResult, tuple[Finding, ...]]:
@@ -256,7 +265,7 @@ def _with_warnings_as_errors(log: LogReport) -> LogReport:
     """The report on a log where the submission asks for ``--werror``: what the compliance checker warns of rejects."""
     findings = tuple(
         replace(found, severity=Severity.ERROR, blocks=Blocks.BOTH)
-        if found.kind is Kind.OFFICIAL and found.severity is Severity.WARNING and found.rule.startswith("key.")
+        if found.kind is Kind.OFFICIAL and found.severity is Severity.WARNING and demand_of(found)
         else found
         for found in log.findings
     )
@@ -302,11 +311,11 @@ def single_log(root: Path, log: LogReport, round_: Round) -> Report:
     A log that cannot even be opened was not checked.
     """
     verdict = Verdict.ACCEPTED if log.compliant else Verdict.REJECTED
-    if any(f.rule == "log.unreadable" for f in log.findings):
+    if any(has_effect(f, Effect.UNREAD) for f in log.findings):
         verdict = Verdict.NOT_CHECKED
     organisation = locate(root / log.path).organisation
-    said = log.run.identity.get("submission_org")
-    name = organisation.name if organisation else readable(said[:200]) if isinstance(said, str) else ""
+    logged = log.run.identity.get("submission_org")
+    name = organisation.name if organisation else readable(logged[:200]) if isinstance(logged, str) else ""
     return Report(
         usage=round_.usage,
         round=round_.name,

@@ -17,9 +17,9 @@ from mlsub.judge.rules import LogRules
 from mlsub.log.event import PLACE, Event, before_run, step_of
 from mlsub.rounds import Round
 from mlsub.rules.aspects.base import Flaw
-from mlsub.rules.aspects.records import AnyOfAspect
-from mlsub.rules.aspects.values import MetadataAspect, ValueAspect
-from mlsub.rules.catalogue import finding
+from mlsub.rules.aspects.records import AnyOf
+from mlsub.rules.aspects.values import Metadata, Value
+from mlsub.rules.catalogue import demand_of, finding
 from mlsub.rules.model import KeyRule
 
 _EDGES = frozenset(("init_start", "init_stop"))
@@ -73,7 +73,7 @@ def preflight(
         *trial.contradicted(named),
         *slips,
         *(_as_given(one, named) for one in judged),
-        *_numbers_as_text(named, {one.rule for one in judged}, path),
+        *_numbers_as_text(named, {d.key for one in judged if (d := demand_of(one)) and d.aspect == Value.name}, path),
         *_out_of_place(given, path),
         *_unknown(unknown, trial.known - named.keys() - stated.keys(), path),
     ]
@@ -138,15 +138,16 @@ def _as_given(found: Finding, named: Mapping[str, Pair]) -> Finding:
     if found.line is None:
         return found
     one = list(named.values())[found.line]
-    fix = _as_number(one) if found.rule.endswith(f".{ValueAspect.name}") else None
+    demand = demand_of(found)
+    fix = _as_number(one) if demand is not None and demand.aspect == Value.name else None
     return replace(found, line=one.line, fix=fix or found.fix)
 
 
-def _numbers_as_text(named: Mapping[str, Pair], found: set[str], path: str) -> Iterator[Finding]:
-    """Numbers that are text where no rule looks at the value."""
+def _numbers_as_text(named: Mapping[str, Pair], judged: set[str], path: str) -> Iterator[Finding]:
+    """Numbers that are text where no finding is on the value, as on those of the keys ``judged``."""
     for key, one in named.items():
         fix = _as_number(one) if _is_hyperparameter(key) else None
-        if fix is not None and not any(f"{kind}.{key}.{ValueAspect.name}" in found for kind in ("key", "house")):
+        if fix is not None and key not in judged:
             message = f"{key} is a number given as text"
             yield finding("preflight.number-as-text", path, message, line=one.line, actual=show(one.value), fix=fix)
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from mlsub.convergence.entry import Convergence
-from mlsub.findings import Finding, Severity
+from mlsub.findings import Effect, Finding, Severity
 from mlsub.io.show import several, show
 from mlsub.rounds import Round
-from mlsub.rules.catalogue import finding, isolated, reviewed
-from mlsub.rules.load import EntryRequirements
+from mlsub.rules.catalogue import finding, has_effect, isolated
+from mlsub.rules.load import Benchmark
 from mlsub.score.scaled import (
     ScalingFile,
     audit_scaling,
@@ -32,9 +32,9 @@ _MOST_SCALES = 5
 
 
 def judge_score(
-    entry: Entry, needs: EntryRequirements, round_: Round, convergence: Convergence
-) -> tuple[ScoreResult, tuple[Finding, ...], tuple[Finding, ...]]:
-    """The score, what prevents one, and how its factor differs from the expected one.
+    entry: Entry, needs: Benchmark, round_: Round, convergence: Convergence
+) -> tuple[ScoreResult, tuple[Finding, ...]]:
+    """The score, and what prevents one.
 
     The official summarizer does not scale the time of weak scaling, whatever ``scaling.json`` says.
     """
@@ -46,11 +46,20 @@ def judge_score(
         score = score_of(minutes, 1.0, ScalingFile(), _scale(entry) if minutes is not None else None)
     else:
         score = score_of(minutes, convergence.result.scaling, file)
+    return score, (*file.findings, *untimed, *unread)
+
+
+def audit_factor(
+    entry: Entry, score: ScoreResult, convergence: Convergence
+) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
+    """How the factor of a score differs from the expected one, and what prevents to say so."""
     # Where the test is bypassed, the committee may have set the factor; the points of another day may have given it.
-    explained = any(found.rule == "rcp.other-points" for found in convergence.findings)
+    explained = any(has_effect(found, Effect.EXPLAINS_FACTOR) for found in convergence.findings)
     severity = Severity.NOTE if explained or convergence.result.verdict == "bypassed" else None
-    differs = reviewed("score.scaling-differs", entry.path, lambda: audit_scaling(entry.path, score, severity))
-    return score, (*file.findings, *untimed, *unread), tuple(differs)
+    none: tuple[Finding, ...] = ()
+    return isolated(
+        "score.scaling-differs", entry.path, lambda: tuple(audit_scaling(entry.path, score, severity)), none
+    )
 
 
 def _instance_scales(entry: Entry) -> dict[int | str, list[str]]:

@@ -15,7 +15,7 @@ from typing import ClassVar
 
 import msgspec
 
-from mlsub.findings import Finding, Severity, Verdict
+from mlsub.findings import Effect, Finding, Severity, Verdict
 from mlsub.io.errors import MlsubError, failing_as
 from mlsub.io.folders import Piece, assemble, failing_to_read, record_existing
 from mlsub.io.write import make_folder, write_file
@@ -24,11 +24,10 @@ from mlsub.packing.plan import Difference, Plan, compare, lies_in, make_plan, mi
 from mlsub.packing.prepare import prepare, unasked_words
 from mlsub.packing.runs import EntryRuns, LeftOut
 from mlsub.present.envelope import Answer
-from mlsub.rules.catalogue import finding
+from mlsub.rules.catalogue import finding, has_effect
 from mlsub.submission.audit import audit_layout
 from mlsub.submission.find import SCALING_FOLDERS
 from mlsub.submission.listing import Item, ItemKind, Listing
-from mlsub.submission.model import DECIDING
 from mlsub.submission.report import EntryResult, Report
 from mlsub.submission.templates import begins_as_template, may_be_template
 from mlsub.workspace import AS_FOUND, Context, check_paths
@@ -202,7 +201,7 @@ def _check_links(manifest: Manifest, context: Context, pieces: Sequence[Piece]) 
         assemble(pieces, tree, linked=True)
         report = check_paths([tree], context)[0]
     # The links are of this check alone; what the layout will be follows from the plan.
-    kept = [found for found in report.findings if not found.rule.startswith("layout.")]
+    kept = [found for found in report.findings if not has_effect(found, Effect.LAYOUT)]
     return msgspec.structs.replace(report, findings=(*kept, *_audit_planned(manifest, pieces)))
 
 
@@ -301,8 +300,7 @@ def deciding(report: Report) -> list[Finding]:
 
 def _decides(found: Finding, entry: EntryResult) -> bool:
     """Whether a finding on a run decides of its entry: on seeds, which bind all runs together, or on no run at all."""
-    inside = found.rejects and found.path.startswith(f"{entry.path}/")
-    return inside and (found.rule.startswith("seed.") or found.rule in DECIDING)
+    return found.rejects and found.path.startswith(f"{entry.path}/") and has_effect(found, Effect.DECIDES)
 
 
 def waiver_of(found: Finding, waivers: Sequence[Waiver]) -> Waiver | None:

@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable
 from fnmatch import fnmatchcase
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
-from mlsub.findings import Blocks, Finding, Kind, Severity
+from mlsub.findings import Blocks, Effect, Finding, Kind, Severity
 from mlsub.io.data import shipped
 
 #: The folders of mlsub/ with a ``rules.yaml``, those whose rules a check needs first.
@@ -24,6 +24,8 @@ ROOMS = (
     *("log", "submission", "systems", "convergence", "score", "review", "judge", "workspace", "config", "packing"),
     *("commands", *(f"commands/{name}" for name in ("audit", "compare", "fix", "merge", "review", "seal")), "rules"),
 )
+#: How the ids of demands on keys begin, official ones and the user's own.
+_DEMANDS = ("key", "house")
 _PACKAGE = str(Path(__file__).parents[1] / "__init__.py")
 #: How much of an error a finding shows.
 _SHOWN = 200
@@ -57,6 +59,11 @@ class RuleInfo(msgspec.Struct, frozen=True):
     message: str = ""
     expected: str | None = None
     explains: tuple[str, ...] = ()
+    effects: tuple[Effect, ...] = ()
+
+    def explains_rule(self, rule: str) -> bool:
+        """Whether findings of another rule are consequences of this one."""
+        return any(fnmatchcase(rule, pattern) for pattern in self.explains)
 
 
 @lru_cache(maxsize=1)
@@ -72,10 +79,38 @@ def _rules_of(room: str) -> dict[str, dict[str, Any]]:
 @cache
 def find_rule(rule: str) -> RuleInfo | None:
     """Return what there is to know of one rule, and None for a demand on a key: a check needs a few of the hundreds."""
-    if rule.startswith(("key.", "house.")):
+    if rule.partition(".")[0] in _DEMANDS:
         return None
     room = next((room for room in ROOMS if rule in _rules_of(room)), None)
     return None if room is None else msgspec.convert({"id": rule, "room": room, **_rules_of(room)[rule]}, RuleInfo)
+
+
+@cache
+def effects_of(rule: str) -> frozenset[Effect]:
+    """Return what findings of a rule do; the checker of logs enforces each demand on a key."""
+    if rule.startswith("key."):
+        return frozenset({Effect.LOG_CHECKER})
+    info = find_rule(rule)
+    return frozenset(() if info is None else info.effects)
+
+
+def has_effect(found: Finding, effect: Effect) -> bool:
+    """Whether a finding has an effect, by its rule."""
+    return effect in effects_of(found.rule)
+
+
+class BrokenDemand(NamedTuple):
+    """The key that a finding of a demand is about, and in which aspect, such as ``count`` or ``value``."""
+
+    key: str
+    aspect: str
+
+
+def demand_of(found: Finding) -> BrokenDemand | None:
+    """Return the demand on a key that a finding says is broken, of the official rules or the user's own, if any."""
+    family, _, rest = found.rule.partition(".")
+    key, _, aspect = rest.rpartition(".")
+    return BrokenDemand(key, aspect) if family in _DEMANDS else None
 
 
 def finding(
@@ -120,13 +155,13 @@ def find_causes(findings: Iterable[Finding]) -> dict[Finding, Finding]:
     A cause lies in the same file, in a folder above it, or in the folder that the finding is on; it is no note.
     """
     found = list(findings)
-    explains = {one.rule: info.explains for one in found if (info := find_rule(one.rule)) is not None and info.explains}
-    if not explains:
+    explaining = {one.rule: info for one in found if (info := find_rule(one.rule)) is not None and info.explains}
+    if not explaining:
         return {}
     on: dict[str, dict[str, Finding]] = {}
     below: dict[str, dict[str, Finding]] = {}
     for cause in found:
-        if cause.rule in explains and cause.severity is not Severity.NOTE:
+        if cause.rule in explaining and cause.severity is not Severity.NOTE:
             on.setdefault(cause.path, {}).setdefault(cause.rule, cause)
             for folder in _folders_above(cause.path):
                 below.setdefault(folder, {}).setdefault(cause.rule, cause)
@@ -134,7 +169,7 @@ def find_causes(findings: Iterable[Finding]) -> dict[Finding, Finding]:
     for one in found:
         near = (*(on.get(path, {}) for path in (one.path, *_folders_above(one.path))), below.get(one.path, {}))
         for rule, cause in (item for place in near for item in place.items()):
-            if any(fnmatchcase(one.rule, pattern) for pattern in explains[rule]):
+            if explaining[rule].explains_rule(one.rule):
                 causes[one] = cause
                 break
     return causes

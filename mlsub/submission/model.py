@@ -7,20 +7,16 @@ from typing import Any
 
 import msgspec
 
-from mlsub.findings import Finding
-from mlsub.io.data import to_pickle
+from mlsub.findings import Effect, Finding
+from mlsub.io.data import reduced
 from mlsub.log.reading import Crash
 from mlsub.log.run import Run
 from mlsub.log.trace import Intervals, Trace
 from mlsub.rounds import Round
+from mlsub.rules.catalogue import has_effect
 from mlsub.submission.find import below
 from mlsub.submission.listing import Listing
 from mlsub.systems.description import SystemDescription
-
-#: Findings on a file that holds no run at all.
-NO_RUN = frozenset(("log.unreadable", "log.empty", "log.no-records", "log.wide-encoding"))
-#: Findings on single runs, beside those on seeds, that reject an entry even where it may hold a noncompliant run.
-DECIDING = NO_RUN | {"official.crash", "rcp.no-point"}
 
 
 class LogReport(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
@@ -60,7 +56,7 @@ class LogReport(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     @property
     def lasting(self) -> bool:
         """Whether it rests on the log alone, and not on an error of the moment, so that it may be cached."""
-        return not any(finding.transient for finding in self.findings)
+        return not any(has_effect(finding, Effect.TRANSIENT) for finding in self.findings)
 
     def at(self, path: str) -> LogReport:
         """Return the report on the same log under another path."""
@@ -72,7 +68,7 @@ class LogReport(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     @property
     def without_run(self) -> bool:
         """Whether the file holds no run at all: empty, binary, in an encoding nobody reads, or unreadable."""
-        return bool(self.findings) and any(finding.rule in NO_RUN for finding in self.findings)
+        return any(has_effect(finding, Effect.NO_RUN) for finding in self.findings)
 
 
 RESULT_PATTERN = "result_*.txt"

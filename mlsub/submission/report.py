@@ -12,7 +12,8 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec.structs import replace
 
-from mlsub.findings import Finding, Kind, Says, Severity, Verdict
+from mlsub.findings import Effect, Finding, Kind, Says, Severity, Verdict
+from mlsub.rules.catalogue import demand_of, has_effect
 from mlsub.systems.fields import SystemFacts
 
 #: How far the factor of a file may lie from the expected one, in relation to it, and be the same but for rounding.
@@ -294,14 +295,14 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         if self.official is Verdict.ACCEPTED:
             return ()
         accepted = {entry.path for entry in self.entries if entry.official is Verdict.ACCEPTED}
-        forgiving = accepted | {finding.path for finding in self.findings if finding.rule == "entry.forgiven-runs"}
+        forgiving = accepted | {finding.path for finding in self.findings if has_effect(finding, Effect.FORGIVES)}
         folders = {log.path: log.path.rpartition("/")[0] or "." for log in self.logs}
 
         def forgiven(finding: Finding) -> bool:
             folder = folders.get(finding.path)
-            if finding.rule.startswith("key."):
+            if demand_of(finding):
                 return folder in forgiving
-            return folder in accepted and not finding.rule.startswith("tree.")
+            return folder in accepted and not has_effect(finding, Effect.STRAY_LOGS)
 
         return tuple(finding for finding in self.findings if finding.rejects and not forgiven(finding))
 
@@ -361,7 +362,7 @@ def hide(report: Report, by: Callable[[Finding], str | None]) -> Report:
     kept: list[Finding] = []
     hidden: dict[str, set[tuple[object, ...]]] = {}
     for found in report.findings:
-        why = None if found.rule.startswith("check.") or (unchecked and found.rejects) else by(found)
+        why = None if has_effect(found, Effect.UNCHECKED) or (unchecked and found.rejects) else by(found)
         if why is None:
             kept.append(found)
         else:

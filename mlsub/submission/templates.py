@@ -16,8 +16,6 @@ from mlsub.io.errors import reason_of
 from mlsub.io.look import means_missing, open_regular
 from mlsub.systems.fields import placeholders_in
 
-#: Review rules on what is not filled in.
-PLACEHOLDERS = ("system.placeholder", "layout.template-unfilled")
 #: The files beside a benchmark's code that templates are made of.
 README = "README.md"
 SCRIPTS = ("setup.sh", "init_datasets.sh", "run_and_time.sh")

@@ -9,10 +9,9 @@ from itertools import chain
 from pathlib import Path
 
 from mlsub.findings import Finding, Verdict
-from mlsub.io.show import display_path
-from mlsub.judge.entry import COPIED
+from mlsub.io.show import from_here
 from mlsub.judge.package import single_log
-from mlsub.review.cross import audit_same_fingerprints
+from mlsub.review.cross import audit_fingerprints
 from mlsub.rounds import Round, get_round, normalise_round
 from mlsub.rules.catalogue import finding, reviewed
 from mlsub.submission.find import Place, Target, packages
@@ -113,10 +112,9 @@ def _round_report(places: Sequence[Place], judged: Sequence[Checked], request: R
         inside = {log.path for part in parts for log in part.logs}
         parts += [single_log(root, log, round_) for log in judged[-1].logs if log.path not in inside]
     findings = [f for part in parts for f in part.findings]
-    copies = {f.path for f in findings if f.message == COPIED}
-    prints = [print_ for one in judged for print_ in one.prints]
+    fingerprints = [log for one in judged for log in one.fingerprints]
     findings += [f for one in judged for f in one.crashed]
-    findings += reviewed("entry.same-log-twice", ".", lambda: audit_same_fingerprints(prints, copies))
+    findings += reviewed("entry.same-log-twice", ".", lambda: audit_fingerprints(fingerprints))
     official = _official([part.official for part in parts])
     if official is Verdict.NOT_CHECKED and not any(f.rejects for f in findings):
         findings.append(_nothing_there(places))

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from mlsub.findings import Finding
-from mlsub.io.data import to_pickle
+from mlsub.findings import Effect, Finding
+from mlsub.io.data import reduced
 from mlsub.judge.package import judge_package, list_package, logs_of
-from mlsub.review.cross import Fingerprint, fingerprint_logs
-from mlsub.rules.catalogue import isolated
+from mlsub.review.cross import Fingerprint, fingerprints_of
+from mlsub.rules.catalogue import has_effect, isolated
 from mlsub.submission.model import LogReport, Package
 from mlsub.submission.report import Report
 from mlsub.workspace.cache import Cache, exactly
@@ -43,13 +43,13 @@ class Checked(msgspec.Struct, frozen=True):
     """The answer on a job, or on all of a round together.
 
     ``reports`` has one report; none for single logs, whose ``logs`` are always there, those of a package if wanted.
-    ``prints`` are fingerprints of the logs; ``crashed`` says why there are none. ``reused`` counts the logs that the
+    ``fingerprints`` are those of the logs; ``crashed`` says why there are none. ``reused`` counts the logs that the
     cache knew; ``overlay`` is the user's own rule file that all was judged by. ``code`` has the
     files of each organisation's code, by its name, where that was looked at and the logs are kept.
     """
 
     reports: tuple[Report, ...] = ()
-    prints: tuple[Fingerprint, ...] = ()
+    fingerprints: tuple[Fingerprint, ...] = ()
     crashed: tuple[Finding, ...] = ()
     logs: tuple[LogReport, ...] = ()
     reused: int = 0
@@ -80,7 +80,8 @@ class Checked(msgspec.Struct, frozen=True):
     def lasting(self) -> bool:
         """Whether it rests on the files alone, and not on an error of the moment."""
         return not any(
-            finding.transient for finding in chain(self.crashed, *(report.findings for report in self.reports))
+            has_effect(finding, Effect.TRANSIENT)
+            for finding in chain(self.crashed, *(report.findings for report in self.reports))
         )
 
     def __reduce__(self) -> str | tuple[Any, ...]:
@@ -127,12 +128,14 @@ class _Reading:
         for stored in dict.fromkeys(self._stored):
             stored.replace(stored.logs.renewed() if stored.logs is not None else None)
         reports: tuple[Report, ...] = ()
+        copies: frozenset[str] = frozenset()
         if package is not None:
             by_path = {log.path: log for log in logs}
-            reports = (judge_package(package, job.root, by_path, job.round, job.request.convergence),)
+            judged = judge_package(package, job.root, by_path, job.round, job.request.convergence)
+            reports, copies = (judged.report,), judged.copies
         none: tuple[Fingerprint, ...] = ()
-        prints, crashed = isolated("entry.same-log-twice", ".", lambda: fingerprint_logs(logs), none)
-        checked, record = Checked(reports, prints, crashed), None
+        fingerprints, crashed = isolated("entry.same-log-twice", ".", lambda: fingerprints_of(logs, copies), none)
+        checked, record = Checked(reports, fingerprints, crashed), None
         if self._of_package is not None:
             fingerprint = job.fingerprint() if checked.lasting else None
             answer = exactly(checked) if fingerprint is not None else None

@@ -13,8 +13,9 @@ from typing import TypeVar
 import pytest
 
 from mlsub.commands.review.run import Reading, reading_of, sides_of
+from mlsub.findings import Effect
 from mlsub.io.errors import MlsubError
-from mlsub.rules.catalogue import catalogue, finding
+from mlsub.rules.catalogue import catalogue, finding, has_effect
 from mlsub.submission.report import Report
 from mlsub.workspace import Context
 from mlsub.workspace.cache import Cache
@@ -36,8 +37,12 @@ _OF_CONTENT = "seed.log-undecodable"
 def test_each_rule_of_what_cannot_be_read_is_transient() -> None:
     unreadable = [rule for rule, info in catalogue().items() if "cannot be read" in info.title and rule != _OF_CONTENT]
     assert len(unreadable) >= 6
-    assert [rule for rule in unreadable if not finding(rule, ".").transient] == []
-    assert [rule for rule in catalogue() if rule.endswith(".unreadable") and not finding(rule, ".").transient] == []
+    assert [rule for rule in unreadable if not has_effect(finding(rule, "."), Effect.TRANSIENT)] == []
+    assert [
+        rule
+        for rule in catalogue()
+        if rule.endswith(".unreadable") and not has_effect(finding(rule, "."), Effect.TRANSIENT)
+    ] == []
 
 
 def check(path: Path, cache: Path | None) -> Report:
@@ -48,7 +53,11 @@ def check(path: Path, cache: Path | None) -> Report:
 
 def names(report: Report, path: str, error: int) -> bool:
     """Whether a report says of a path, in what is never remembered, why it could not be looked at."""
-    said = [f"{found.path} {found.message} {found.actual}" for found in report.findings if found.transient]
+    said = [
+        f"{found.path} {found.message} {found.actual}"
+        for found in report.findings
+        if has_effect(found, Effect.TRANSIENT)
+    ]
     return any(os.strerror(error) in text and os.path.basename(path) in text for text in said)  # noqa: PTH119
 
 

@@ -20,17 +20,16 @@ from mlsub.commands.compare.model import Comparison, Side
 from mlsub.commands.compare.reading import Reading, entry_name, runs_of
 from mlsub.commands.compare.trainings import compare_sides, match, read_timed
 from mlsub.commands.compare.words import short_value
-from mlsub.findings import Finding, Verdict
+from mlsub.findings import Effect, Finding, Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.io.look import content_digest
 from mlsub.io.show import first_few, plural, show
 from mlsub.log.changes import Change
 from mlsub.review.cross import digest_log
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round
-from mlsub.rounds.benchmarks import ResultsFolder
-from mlsub.rules.catalogue import finding
+from mlsub.rounds.benchmarks import Held
+from mlsub.rules.catalogue import finding, has_effect
 from mlsub.submission.find import find
-from mlsub.submission.model import DECIDING
 from mlsub.submission.pairing import without
 from mlsub.submission.result import Result
 from mlsub.workspace import Context
@@ -159,9 +158,9 @@ def _deciding(entry: Result) -> Iterator[Finding]:
     """Findings for which an entry or the description of its system is rejected."""
     logs = {log.path for log in entry.logs}
     rejects = [known for known in entry.findings if known.rejects]
-    too_many = any(known.path == entry.path and known.rule == "entry.noncompliant-runs" for known in rejects)
+    too_many = any(known.path == entry.path and has_effect(known, Effect.UNFORGIVEN) for known in rejects)
     for known in rejects:
-        of_run = known.path in logs and (too_many or known.rule in DECIDING or known.rule.startswith("seed."))
+        of_run = known.path in logs and (too_many or has_effect(known, Effect.DECIDES))
         of_system = known.path == entry.description_path
         if of_system or (not entry.accepted and (of_run or known.path == entry.path)):
             yield known

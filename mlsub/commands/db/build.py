@@ -16,12 +16,14 @@ from mlsub import io
 from mlsub.commands.db.query import check_ready, message_of
 from mlsub.commands.db.rows import Inserter, package_rows
 from mlsub.commands.db.schema import ABOUT, FORMAT, create_tables, stored
+from mlsub.findings import Effect
 from mlsub.io.errors import MlsubError, failing_as
 from mlsub.io.folders import back_up_foreign, check_free, path_digest, replace_folder, write_record
 from mlsub.io.look import open_regular
 from mlsub.io.write import check_output, put_file, staging_beside, sync_file
 from mlsub.present.envelope import Answer
 from mlsub.rounds import get_round
+from mlsub.rules.catalogue import has_effect
 from mlsub.submission.find import Place, Target, organisations
 from mlsub.submission.result import round_key
 from mlsub.workspace import Context, Request, check_apart, find_places, in_one_line
@@ -103,9 +105,9 @@ def find_packages(paths: Sequence[Path], request: Request) -> tuple[dict[str, Pl
     """
     found, failed = find_places(paths, request)
     problems = {place.path: place.problem for place in failed if place.problem}
-    nothing = [problem for problem in problems.values() if problem.rule != "check.unknown-round"]
+    nothing = [problem for problem in problems.values() if not has_effect(problem, Effect.UNKNOWN_ROUND)]
     passed = [f"{path}: {in_one_line(problem)}" for path, problem in problems.items()]
-    if any(problem.rule == "check.no-such-path" for problem in nothing) or (nothing and not found):
+    if any(has_effect(problem, Effect.MISSING) for problem in nothing) or (nothing and not found):
         raise MlsubError(*map(in_one_line, nothing))
     packages: dict[str, Place] = {}
     for one in found:

@@ -15,14 +15,14 @@ from mlsub.commands.fix import model
 from mlsub.commands.fix.document import header, hunks
 from mlsub.commands.fix.repairs import Edit, edited, fix_description, fix_log, lines_of
 from mlsub.commands.fix.tree import Files, has_other_logs, renamed, root_of, shadow
-from mlsub.findings import Finding, Verdict
+from mlsub.findings import Effect, Finding, Kind, Verdict
 from mlsub.io.errors import MlsubError, failing_as, reason_of
 from mlsub.io.look import open_regular
 from mlsub.io.write import sync_folder
 from mlsub.log.reader import TOKEN_MLL
 from mlsub.log.rewrite import check_source, prove_same, rewrite
 from mlsub.rounds import Round, get_round
-from mlsub.rules.catalogue import finding
+from mlsub.rules.catalogue import demand_of, finding, has_effect
 from mlsub.submission.find import Place, Target, locate
 from mlsub.submission.report import Report
 from mlsub.systems.description import MAX_BYTES, read_description
@@ -31,17 +31,6 @@ from mlsub.workspace.runs import round_of
 
 #: Logs above are reported and left: no result may be as large.
 MAX_LOG = 128 << 20
-#: Findings that have a mechanical repair in some cases; where they are left, people read of them.
-_FAMILIES = (
-    model.DUPLICATE,
-    model.STATUS,
-    model.BENCHMARK,
-    model.DESCRIPTION,
-    model.RESULT_NAME,
-    "system.not-json",
-    "params.unknown-flag",
-    "params.line-end",
-)
 
 
 def fix(
@@ -167,9 +156,9 @@ class Plan:
         """The official verdict on a path; None where no round is known."""
         [report] = check_paths([path], self._context)
         for found in report.findings:
-            if found.rule in ("check.unknown-round", "check.no-such-path"):
+            if has_effect(found, Effect.UNKNOWN_ROUND) or has_effect(found, Effect.MISSING):
                 raise MlsubError(f"{found.message}: expected {found.expected}.")
-            if found.rule == "check.no-round":
+            if has_effect(found, Effect.NO_ROUND):
                 return None
         if path.suffix.lower() != ".json" or not path.is_file():
             return report
@@ -250,7 +239,9 @@ class Plan:
         """Report what still rejects, and the findings that have a repair in other cases."""
         seen = {(one.rule, one.path) for one in self._left}
         for found in after.findings:
-            repairable = found.rule in _FAMILIES or (found.rule.startswith("key.") and found.rule.endswith(".repeated"))
+            demand = demand_of(found) if found.kind is Kind.OFFICIAL else None
+            repeated = demand is not None and demand.aspect == model.REPEATED
+            repairable = repeated or has_effect(found, Effect.REPAIRABLE)
             if (found.rejects or repairable) and found.rule.startswith(self._wanted):
                 self._left += [found] if (found.rule, found.path) not in seen else []
 

@@ -23,7 +23,7 @@ from mlsub.convergence.statistics import cut_of
 from mlsub.convergence.target import MeasureReader, target_of
 from mlsub.convergence.verdict import progress_of
 from mlsub.divisions import CLOSED
-from mlsub.findings import Finding
+from mlsub.findings import Effect, Finding
 from mlsub.io.errors import MlsubError
 from mlsub.io.problems import find_flaws
 from mlsub.io.show import plural, readable, same_name, show
@@ -33,9 +33,10 @@ from mlsub.log.reading import LARGEST_COUNT, usable_number
 from mlsub.log.run import RunFold
 from mlsub.review.cross import audit_same_runs
 from mlsub.rounds import Round
-from mlsub.rounds.benchmarks import names_by_title
-from mlsub.rules.constraints import StatedValues
-from mlsub.rules.load import entry_requirements, rules_for
+from mlsub.rounds.benchmarks import titled
+from mlsub.rules.catalogue import has_effect
+from mlsub.rules.constraints import Stated
+from mlsub.rules.load import benchmark, rules_for
 from mlsub.rules.model import RuleSet
 from mlsub.submission.model import LogReport
 
@@ -116,7 +117,7 @@ def build_records(logs: Sequence[LogReport], name: str, round_: Round, choice: C
     rules = rules_for(round_.usage, round_.name, CLOSED.name, name, round_.overlay)
     digests = choice.digests
     listed = tuple(one for log in logs for one in log.findings if one.rejects and digests is not None)
-    empty = {one.path for one in listed if one.rule in ("log.empty", "log.no-records")}
+    empty = {one.path for one in listed if has_effect(one, Effect.NO_RECORDS)}
     logs = [log for log in logs if log.path not in empty]
     point = _point if digests is None else _first_reached
     points = {log.path: point(log, name, round_) for log in logs}

@@ -8,19 +8,15 @@ import msgspec
 from msgspec.structs import replace
 
 from mlsub.commands.review.model import Ask, Organisation
-from mlsub.findings import Finding, Kind, Severity
+from mlsub.findings import Effect, Finding, Kind, Severity
 from mlsub.io.data import shipped
 from mlsub.io.show import plural
 from mlsub.present.findings import grouped
 from mlsub.review.runs.model import Observation
-from mlsub.rules.catalogue import catalogue
+from mlsub.rules.catalogue import catalogue, has_effect
 
 #: How a question ends: what must be mended, what is wrong by the written rules, what a reviewer would ask.
 _MENDED, _RIGHT, _EXPLAINED = " Will it be corrected?", " What is right?", " What explains it?"
-
-
-#: Where runs are copies of others, nobody says that copies of runs are fine, even if that is a note.
-_COPIES = ("entry.same-log-twice", "inspect.same-run")
 
 
 class Area(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -73,7 +69,9 @@ def _people() -> People:
 
 def fine_of(findings: Sequence[Finding], about: Organisation) -> Iterator[str]:
     """Yield what was looked at and gave nothing to ask, whatever the choice hides."""
-    asked = [one.rule for one in findings if one.severity is not Severity.NOTE or one.rule in _COPIES]
+    # Where runs are copies of others, nobody says that copies of runs are fine, even if that is a note.
+    told = (one for one in findings if one.severity is not Severity.NOTE or has_effect(one, Effect.COPIES))
+    asked = [one.rule for one in told]
     count = {"logs": plural(about.logs, "log"), "entries": plural(len(about.entries), "entry", "entries")}
     for area in _people().areas:
         if not any(rule.startswith(area.rules) for rule in asked):

@@ -25,14 +25,14 @@ from mlsub.commands.review.model import (
 from mlsub.commands.review.table import benchmarks_of, read_table
 from mlsub.commands.review.table_rules import About, audit_ids, audit_table
 from mlsub.convergence.statistics import cut_of
-from mlsub.findings import Finding, Kind, Severity, Verdict
+from mlsub.findings import Effect, Finding, Kind, Severity, Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.present.document import text_of
 from mlsub.present.entries import organisations_of, verdict_line
 from mlsub.review.disclosure import read_disclosure, select_code
 from mlsub.review.runs.detect import observe_runs
 from mlsub.review.runs.model import Observation
-from mlsub.rules.catalogue import catalogue
+from mlsub.rules.catalogue import catalogue, has_effect
 from mlsub.submission.find import Place, Target, organisation, packages
 from mlsub.submission.pairing import paired
 from mlsub.submission.report import Choice, EntryResult, Report
@@ -162,7 +162,9 @@ def read(sides: Sides, context: Context) -> tuple[list[Checked], list[Checked]]:
         names = context.request.paths or [str(place.path) for place in sides.found]
         raise MlsubError(f"There is no result log below {', '.join(names[:3])}. Name an organisation's tree.")
     if not any(log.run.timeline.events for log in logs):
-        lost = next((f" ({f.path}: {f.message})" for log in logs for f in log.findings if _is_unread(f)), "")
+        lost = next(
+            (f" ({f.path}: {f.message})" for log in logs for f in log.findings if has_effect(f, Effect.UNREAD)), ""
+        )
         raise MlsubError(f"No log has a record{lost}. Name the result logs of a round mlsub check knows.")
     return checked, check_places(sides.beside, traced)
 
@@ -238,7 +240,9 @@ def _organisation(report: Report, rows: tuple[ReviewedEntry, ...], above: str) -
     names = {log.organisation for log in report.logs} | {entry.organisation for entry in report.entries}
     name = names.pop() if len(names) == 1 and "" not in names else os.path.basename(report.root)  # noqa: PTH119
     inside = any(log.path.startswith(f"{name}/") for log in report.logs)
-    lines = {(found.path, found.actual): found.line for found in report.findings if found.rule.startswith("system.")}
+    lines = {
+        (found.path, found.actual): found.line for found in report.findings if has_effect(found, Effect.DESCRIPTION)
+    }
     return Organisation(
         name=name,
         organisation_name=organisation(name),
@@ -321,13 +325,14 @@ def review_of(
                 to_read=read_by_people(about),
             )
         )
-    lost = [f"{f.path}: {f.actual or f.message}" for one in reading.judged for f in one.findings if _is_unread(f)]
+    lost = [
+        f"{f.path}: {f.actual or f.message}"
+        for one in reading.judged
+        for f in one.findings
+        if has_effect(f, Effect.UNREAD)
+    ]
     ranked = tuple(sorted(found, key=attrgetter("rank")))
     return Review(root=str(sides.root), organisations=ranked, unread=tuple(dict.fromkeys((*unread, *lost))))
-
-
-def _is_unread(finding: Finding) -> bool:
-    return finding.rule.endswith(".unreadable")
 
 
 def rates_of(reading: Reading) -> Rates:

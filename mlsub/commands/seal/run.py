@@ -18,7 +18,7 @@ from typing import ClassVar
 
 import msgspec
 
-from mlsub.findings import Finding, Severity, Verdict
+from mlsub.findings import Effect, Finding, Severity, Verdict
 from mlsub.io import VERSION
 from mlsub.io.errors import MlsubError, failing_as, reason_of
 from mlsub.io.folders import back_up_foreign, bytes_digest, write_record
@@ -32,14 +32,12 @@ from mlsub.packing.tree import Tree, real_folder, scan
 from mlsub.present.document import Document, Facts, Findings, Text, document
 from mlsub.present.envelope import Answer
 from mlsub.present.terminal import Progress
-from mlsub.rules.catalogue import finding
+from mlsub.rules.catalogue import finding, has_effect
 from mlsub.submission.find import find, folders, is_organisation
 from mlsub.submission.report import Report
-from mlsub.submission.templates import PLACEHOLDERS, unfilled_in
+from mlsub.submission.templates import unfilled_in
 from mlsub.workspace import Context, check_paths
 
-#: Findings on code that is missing, but for a folder that has another name.
-_NO_CODE = ("layout.benchmarks-missing", "layout.code-missing")
 #: Rules that are named of many.
 _SHOWN = 5
 
@@ -135,7 +133,8 @@ def _reasons(sealing: Sealing) -> Iterator[str]:
     """Yield each defect once, with how many there are of it."""
     counts = Counter((found.rule, found.message) for found in sealing.findings)
     for (rule, message), count in list(counts.items())[:3]:
-        why = next((found.actual for found in sealing.findings if found.rule == rule == "seal.rejected"), None)
+        first = next(found for found in sealing.findings if (found.rule, found.message) == (rule, message))
+        why = first.actual if has_effect(first, Effect.REASON) else None
         times = f"{count} times" if count > 1 else why
         yield f"{message} ({times})" if times else message
 
@@ -159,7 +158,9 @@ def check_tree(
     if not (even_rejected or even_with_errors):
         found += _errors(tree, reports, {one.path for one in unfilled})
     everything = (one for report in reports for one in report.findings)
-    without_code = [one.path for one in everything if one.rule in _NO_CODE and one.severity is Severity.WARNING]
+    without_code = [
+        one.path for one in everything if has_effect(one, Effect.NO_CODE) and one.severity is Severity.WARNING
+    ]
     return worst, (*found, *(() if even_unfilled else unfilled)), without_code
 
 
@@ -169,7 +170,7 @@ def _errors(tree: Path, reports: Sequence[Report], unfilled: Collection[str]) ->
         rules = Counter(
             found.rule
             for found in report.review_errors()
-            if not (found.rule in PLACEHOLDERS and any(path.endswith(found.path) for path in unfilled))
+            if not (has_effect(found, Effect.UNFILLED) and any(path.endswith(found.path) for path in unfilled))
         )
         if rules:
             yield finding("seal.errors", tree.name, actual=first_few(rules, _SHOWN, "rule"))

@@ -13,8 +13,8 @@ from typing import Annotated, Any, ClassVar, Literal
 from msgspec.structs import replace
 
 from mlsub.commands.status.tasks import EntryStatus, Task, fill_in, rejections, tasks_of_plan
-from mlsub.convergence.margin import benchmark_tested, margin_of
-from mlsub.findings import Kind, Says, Verdict
+from mlsub.convergence.margin import benchmark_held, margin_of
+from mlsub.findings import Effect, Kind, Says, Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import plural
 from mlsub.packing.manifest import Manifest
@@ -24,11 +24,12 @@ from mlsub.packing.tree import compare_tree, read_manifest
 from mlsub.present.envelope import Answer
 from mlsub.rounds import Round, get_round
 from mlsub.rounds.calendar import CalendarDay, calendar_of
-from mlsub.rules.load import entry_requirements
+from mlsub.rules.catalogue import has_effect
+from mlsub.rules.load import benchmark
 from mlsub.submission.find import Place, Target, folders, is_folder, locate, manifest_near, named_round, organisations
 from mlsub.submission.manifest import MANIFEST
 from mlsub.submission.report import Report
-from mlsub.submission.templates import PLACEHOLDERS, Unfilled, unfilled_in
+from mlsub.submission.templates import Unfilled, unfilled_in
 from mlsub.workspace import AS_FOUND, Context, check_paths, in_one_line
 
 #: As mlsub seal names its files beside a package.
@@ -172,7 +173,7 @@ def status_of_package(path: Path, context: Context, today: date) -> Status:
     entries, look = dict(_entries(report)), shlex.join(["mlsub", "check", str(path)])
     incomplete = [path for path, entry in entries.items() if entry.missing]
     left = tuple(_left_in(place))
-    errors = [found for found in report.review_errors() if not (left and found.rule in PLACEHOLDERS)]
+    errors = [found for found in report.review_errors() if not (left and has_effect(found, Effect.UNFILLED))]
     near = manifest_near(place)
     deadline = None if near is None else _day(near.deadline)
     status = Status(

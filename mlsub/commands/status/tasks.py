@@ -11,12 +11,13 @@ from typing import Literal
 
 import msgspec
 
-from mlsub.findings import Finding, Severity
+from mlsub.findings import Effect, Finding, Severity
 from mlsub.io.show import first_few, plural
 from mlsub.packing.pack import Packing
 from mlsub.packing.plan import UNFILLED, Plan
+from mlsub.rules.catalogue import has_effect
 from mlsub.submission.find import is_folder
-from mlsub.submission.templates import PLACEHOLDERS, Unfilled, content_of, may_be_unfilled, unfilled_of
+from mlsub.submission.templates import Unfilled, content_of, may_be_unfilled, unfilled_of
 from mlsub.systems.fields import is_placeholder
 
 What = Literal["description", "plan", "runs", "rejected", "fill-in", "template", "code"]
@@ -53,11 +54,8 @@ class Task(msgspec.Struct, frozen=True):
     command: str
 
 
-#: What says that runs are missing, which is a task of its own.
-_RUNS = ("package.runs-missing", "package.no-window", "entry.run-count")
 #: Names shown of many.
 _FIELDS = 5
-_UNDESCRIBED = ("tree.system-description-missing", "tree.systems-missing")
 
 
 def tasks_of_plan(plan: Plan, packed: Packing, entries: Sequence[EntryStatus], look: str) -> Iterator[Task]:
@@ -70,10 +68,11 @@ def tasks_of_plan(plan: Plan, packed: Packing, entries: Sequence[EntryStatus], l
         look: the command that shows what is wrong.
     """
     systems = {system.line: system for system in plan.manifest.systems}
-    errors = [found for found in plan.findings if found.severity is Severity.ERROR and found.rule not in _RUNS]
+    # Missing runs are a task of their own.
+    errors = [f for f in plan.findings if f.severity is Severity.ERROR and not has_effect(f, Effect.RUNS_MISSING)]
     # A description that says TODO is to be filled in, which is said below.
-    wrong = [f for f in errors if f.rule != "package.division-differs" or not is_placeholder(f.actual)]
-    undescribed = [f for f in wrong if f.rule == "package.source-missing" and f.line in systems]
+    wrong = [f for f in errors if not (has_effect(f, Effect.UNFILLED) and is_placeholder(f.actual))]
+    undescribed = [f for f in wrong if has_effect(f, Effect.MISSING) and f.line in systems]
     for system in (systems[found.line or 0] for found in undescribed):
         where = plan.manifest.near(system.file)
         yield Task("description", where, "describe the system", plan.manifest.to_capture(system))
@@ -86,8 +85,12 @@ def tasks_of_plan(plan: Plan, packed: Packing, entries: Sequence[EntryStatus], l
             yield _runs(entry, [plan.manifest.near(run) for run in sources[entry.entry]], plan.manifest.round.name)
     incomplete = tuple(f"results/{entry.entry}" for entry in entries if entry.missing)
     unfilled = tuple(_unfilled(plan))
-    passed_over = (*(_UNDESCRIBED if undescribed else ()), *(PLACEHOLDERS if unfilled else ()))
-    blocking = [found for found in packed.blocking if found.rule not in passed_over]
+    blocking = [
+        found
+        for found in packed.blocking
+        if not (undescribed and has_effect(found, Effect.UNDESCRIBED))
+        and not (unfilled and has_effect(found, Effect.UNFILLED))
+    ]
     yield from rejections(blocking, incomplete, look)
     stopping = [found for found in packed.findings[len(plan.findings) :] if found.severity is Severity.ERROR]
     yield from (Task("plan", found.path, f"{found.message} [{found.rule}]", look) for found in stopping)
@@ -98,7 +101,7 @@ def tasks_of_plan(plan: Plan, packed: Packing, entries: Sequence[EntryStatus], l
         where = plan.manifest.near(os.path.commonpath([Path(file).parent for file in packed.templates]))
         yield Task("template", where, words, f"{look} --scaffold --write")
     for found in plan.findings:
-        if found.rule == "package.code-missing":
+        if has_effect(found, Effect.NO_CODE):
             where = plan.manifest.near(found.actual or ".")
             yield Task("code", where, "put the code there", look)
 
@@ -114,7 +117,7 @@ def _runs(entry: EntryStatus, sources: Sequence[str], round_: str) -> Task:
 
 def rejections(blocking: Iterable[Finding], incomplete: Sequence[str], look: str) -> Iterator[Task]:
     """Yield what rejects a package, each rule once; missing runs are a task of their own."""
-    kept = [f for f in blocking if not (f.rule in _RUNS and f.path in incomplete)]
+    kept = [f for f in blocking if not (has_effect(f, Effect.RUNS_MISSING) and f.path in incomplete)]
     counts = Counter(found.rule for found in kept)
     for rule, count in counts.items():
         first = next(found for found in kept if found.rule == rule)

@@ -7,9 +7,10 @@ from typing import Annotated, Any, Literal, get_args
 import msgspec
 
 from mlsub.commands.watch.source import Restart
-from mlsub.findings import Finding, Kind, Says, Verdict
+from mlsub.findings import Effect, Finding, Kind, Says, Verdict
 from mlsub.io.show import readable, show
 from mlsub.present.envelope import parts_of
+from mlsub.rules.catalogue import has_effect
 from mlsub.submission.model import LogReport
 
 #: Where a run stands; ``lost`` is a log that is no longer there, or ended without ``run_stop``.
@@ -128,7 +129,7 @@ def ended(report: LogReport, at_ms: int) -> Ended:
     """Return the verdict that a report gives."""
     errors = sum(map(counts_against, report.findings))
     review = sum(found.kind is Kind.REVIEW for found in report.findings)
-    unreadable = any(found.rule == "log.unreadable" for found in report.findings)
+    unreadable = any(has_effect(found, Effect.UNREAD) for found in report.findings)
     return Ended(
         at_ms=at_ms,
         path=report.path,

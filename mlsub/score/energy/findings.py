@@ -10,11 +10,11 @@ from pathlib import Path
 
 import msgspec
 
-from mlsub.findings import Blocks, Finding, Kind, Severity
+from mlsub.findings import Blocks, Effect, Finding, Kind, Severity
 from mlsub.io.errors import reason_of
 from mlsub.io.look import status_of
 from mlsub.io.show import several
-from mlsub.rules.catalogue import finding
+from mlsub.rules.catalogue import finding, has_effect
 from mlsub.score.energy.read import is_measurement
 from mlsub.score.energy.score import GAP_MS, Node, RunPower, Switch
 from mlsub.submission.model import LogReport
@@ -122,7 +122,7 @@ def judge_structure(runs: Sequence[RunPower], *, checked: bool) -> Iterator[Find
 
 def as_audit(found: Finding) -> Finding:
     """The finding where no official tool says it; names of files change nothing then."""
-    severity = Severity.NOTE if found.rule == "power.names" else Severity.WARNING
+    severity = Severity.NOTE if has_effect(found, Effect.MINOR) else Severity.WARNING
     return msgspec.structs.replace(found, kind=Kind.REVIEW, severity=severity, blocks=Blocks.NONE)
 
 

@@ -1,0 +1,105 @@
+"""The seeds of an entry's runs: one for each, and none twice."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from mlsub.divisions import division_of
+from mlsub.findings import Finding
+from mlsub.io.show import plural, show
+from mlsub.log.event import Seed
+from mlsub.log.run import MAX_SEEDS
+from mlsub.review.cross import audit_seeds, digest_of
+from mlsub.rounds import Round
+from mlsub.rules.catalogue import finding, reviewed
+from mlsub.submission.model import Entry, LogReport
+from mlsub.submission.params import Flags
+
+
+class JudgedSeeds(NamedTuple):
+    """Findings on the seeds of an entry, the logs with a seed of an earlier run, and those that are copies of that run.
+
+    Logs are named by their paths.
+    """
+
+    findings: tuple[Finding, ...] = ()
+    shared: frozenset[str] = frozenset()
+    copies: frozenset[str] = frozenset()
+
+
+def judge_seeds(entry: Entry, round_: Round, flags: Flags) -> JudgedSeeds:
+    """Return what the official seed check finds, where it binds the entry, and what a reviewer asks."""
+    division = division_of(entry.division)
+    judged = JudgedSeeds()
+    if division is not None and division.seeds and round_.seeds != "unchecked":
+        judged = check_seeds(entry.logs, required=round_.seeds == "required")
+        if flags.seed_bypass is not None:
+            count = len(judged.findings)
+            bypass = finding(
+                "seed.bypass",
+                entry.path,
+                f"{flags.seed_bypass} turns off the seed check",
+                actual=f"not shown: {plural(count, 'finding')} on seeds" if count else "the seeds would pass",
+            )
+            judged = judged._replace(findings=(bypass,), copies=frozenset())
+    reused = reviewed("seed.reused", entry.path, lambda: audit_seeds(entry.logs, judged.shared))
+    return judged._replace(findings=(*judged.findings, *reused))
+
+
+def check_seeds(logs: tuple[LogReport, ...], *, required: bool = False) -> JudgedSeeds:
+    """Return what the official seed check finds in an entry's runs, in the order of their file names.
+
+    From round 4.1 every run must log one (``required``). Before, an entry without any seed passes, and so do runs
+    without one that sort before the first run with one; a later run without a seed does not. A seed is known by its
+    value and the source line that logged it.
+    """
+    users: dict[tuple[Any, Any, Any], tuple[LogReport, Seed]] = {}
+    findings: list[Finding] = []
+    shared, copies = set(), set()
+    some_seed = False
+    for log in logs:
+        if log.without_run:
+            continue  # The missing run has its own finding.
+        if log.undecodable:
+            findings.append(finding("seed.log-undecodable", log.path))
+            continue
+        unusable = next((seed for seed in log.run.seeds if seed.error), None)
+        if unusable is not None:
+            findings.append(finding("seed.unusable", log.path, line=unusable.line, actual=unusable.error))
+            continue
+        some_seed = some_seed or bool(log.run.seeds)
+        if required and not log.run.seeds:
+            expected = "a different seed for each run"
+            findings.append(finding("seed.missing", log.path, expected=expected, actual="none"))
+        elif some_seed and not log.run.seeds:
+            message = "The run does not log its seed, but an earlier run of the entry does"
+            findings.append(finding("seed.missing", log.path, message))
+        again = []
+        for seed in log.run.seeds:
+            first = users.setdefault((seed.file, seed.lineno, seed.value), (log, seed))
+            if first[1] is not seed:
+                again.append((seed, first[0]))
+        if again:
+            seed, owner = again[0]
+            copied = owner is not log and digest_of(log) == digest_of(owner)
+            findings.append(_shared(log, seed, owner, len(again), copied=copied))
+            shared.add(log.path)
+            copies.update([log.path] if copied else [])
+        if log.run.seeds_left_out:
+            count = len(log.run.seeds) + log.run.seeds_left_out
+            expected = f"at most {MAX_SEEDS:,}"
+            findings.append(finding("seed.too-many", log.path, expected=expected, actual=f"{count:,}"))
+    return JudgedSeeds(tuple(findings), frozenset(shared), frozenset(copies))
+
+
+def _shared(log: LogReport, seed: Seed, owner: LogReport, count: int, *, copied: bool) -> Finding:
+    """The finding on the first of ``count`` seeds that were used before; ``copied`` if all of the log was."""
+    more = f", and {count - 1} more" if count > 1 else ""
+    return finding(
+        "seed.shared",
+        log.path,
+        "The log is a copy of another run's, with the same seed" if copied else None,
+        line=seed.line,
+        actual=f"seed {seed.value} of {show(seed.file)}:{show(seed.lineno)}, as in {owner.path}{more}",
+        fix="Remove it, or put another run in its place." if copied else None,
+    )
