@@ -48,6 +48,58 @@ def test_no_module_is_long_or_imports_a_private_name() -> None:
         assert private == [], module
 
 
+#: Where an id of a rule or a message is compared, with the reason. What findings do is asked by ``has_effect``.
+COMPARED = {
+    ("mlsub/commands/fix/document.py", "_diff"): "repairs of a file as a whole have words of their own",
+    ("mlsub/commands/fix/document.py", "_of_whole_files"): "repairs of a file as a whole have words of their own",
+    ("mlsub/commands/fix/document.py", "_plan"): "repairs of a file as a whole have words of their own",
+    ("mlsub/commands/fix/run.py", "_leave_the_rest"): "--select",
+    ("mlsub/commands/fix/run.py", "_look"): "--select",
+    ("mlsub/commands/review/run.py", "rates_of"): "counts findings by rule",
+    ("mlsub/commands/status/tasks.py", "rejections"): "counts findings by rule",
+    ("mlsub/config/load.py", "_flaws_of"): "the rule that a waiver names",
+    ("mlsub/config/waivers.py", "_unused"): "the rule that a waiver names",
+    ("mlsub/config/waivers.py", "by"): "the rules that a path ignores",
+    ("mlsub/config/waivers.py", "marked"): "the rule that a waiver names",
+    ("mlsub/packing/pack.py", "waiver_of"): "the rule that a waiver names",
+    ("mlsub/present/findings.py", "_section"): "the families of what a finding explains",
+    ("mlsub/rules/catalogue.py", "find_causes"): "what a rule explains",
+    ("mlsub/submission/report.py", "hidden_by"): "--select and --ignore",
+}
+_IDS = ("rule", "message")
+_LOOKS = ("startswith", "endswith", "partition", "rpartition", "split", "rsplit", "removeprefix", "removesuffix")
+
+
+def _is_id(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr in _IDS
+
+
+def _looks_at_id(node: ast.AST) -> bool:
+    """Whether code compares an id of a rule or a message with a text, or looks into one; both together are a defect."""
+    if isinstance(node, ast.Compare):
+        by_value = any(not isinstance(operator, (ast.Is, ast.IsNot)) for operator in node.ops)
+        return by_value and any(map(_is_id, (node.left, *node.comparators)))
+    called = node.func if isinstance(node, ast.Call) else None
+    return isinstance(called, ast.Attribute) and called.attr in _LOOKS and _is_id(called.value)
+
+
+def looking_at_ids(tree: ast.AST, function: str = "") -> Iterator[str]:
+    """The functions that do so."""
+    for node in ast.iter_child_nodes(tree):
+        if _looks_at_id(node):
+            yield function
+        yield from looking_at_ids(node, node.name if isinstance(node, ast.FunctionDef) else function)
+
+
+def test_what_findings_do_is_no_matter_of_ids_and_messages() -> None:
+    found = {
+        (module, function)
+        for module in MODULES
+        for function in looking_at_ids(ast.parse((REPOSITORY / module).read_text("utf-8")))
+    }
+    assert sorted(found) == sorted(COMPARED)
+
+
 #: What measures time or memory.
 MEASURES = re.compile(
     r"process_time|perf_counter|thread_time|getrusage|RUSAGE|maxrss|tracemalloc|timeit|VmHWM|VmRSS|os\.times|time\.time\(|deadline=\d"

@@ -115,7 +115,7 @@ def rules_of(round_: Round, division: str, benchmark: str) -> Iterator[tuple[Key
 
 def missing_key(found: Finding) -> str | None:
     """The key that a finding says is missing, if it says so."""
-    demand = demand_of(found)
+    demand = demand_of(found.rule)
     return demand.key if demand is not None and demand.aspect == Count.name else None
 
 

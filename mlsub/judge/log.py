@@ -363,7 +363,7 @@ class Defects:
 
 def missing_keys(findings: Iterable[Finding]) -> tuple[str, ...]:
     """The keys that findings call missing."""
-    broken = (demand_of(found) for found in findings if found.rejects)
+    broken = (demand_of(found.rule) for found in findings if found.rejects)
     return tuple(demand.key for demand in broken if demand is not None and demand.aspect in _OF_ABSENCE)
 
 

@@ -265,7 +265,7 @@ def _with_warnings_as_errors(log: LogReport) -> LogReport:
     """The report on a log where the submission asks for ``--werror``: what the compliance checker warns of rejects."""
     findings = tuple(
         replace(found, severity=Severity.ERROR, blocks=Blocks.BOTH)
-        if found.kind is Kind.OFFICIAL and found.severity is Severity.WARNING and demand_of(found)
+        if found.kind is Kind.OFFICIAL and found.severity is Severity.WARNING and demand_of(found.rule)
         else found
         for found in log.findings
     )

@@ -73,7 +73,7 @@ def preflight(
         *trial.contradicted(named),
         *slips,
         *(_as_given(one, named) for one in judged),
-        *_numbers_as_text(named, {d.key for one in judged if (d := demand_of(one)) and d.aspect == Value.name}, path),
+        *_numbers_as_text(named, judged, path),
         *_out_of_place(given, path),
         *_unknown(unknown, trial.known - named.keys() - stated.keys(), path),
     ]
@@ -138,16 +138,18 @@ def _as_given(found: Finding, named: Mapping[str, Pair]) -> Finding:
     if found.line is None:
         return found
     one = list(named.values())[found.line]
-    demand = demand_of(found)
+    demand = demand_of(found.rule)
     fix = _as_number(one) if demand is not None and demand.aspect == Value.name else None
     return replace(found, line=one.line, fix=fix or found.fix)
 
 
-def _numbers_as_text(named: Mapping[str, Pair], judged: set[str], path: str) -> Iterator[Finding]:
-    """Numbers that are text where no finding is on the value, as on those of the keys ``judged``."""
+def _numbers_as_text(named: Mapping[str, Pair], judged: Sequence[Finding], path: str) -> Iterator[Finding]:
+    """Numbers that are text where no rule looks at the value."""
+    demands = (demand_of(one.rule) for one in judged)
+    refused = {demand.key for demand in demands if demand is not None and demand.aspect == Value.name}
     for key, one in named.items():
         fix = _as_number(one) if _is_hyperparameter(key) else None
-        if fix is not None and key not in judged:
+        if fix is not None and key not in refused:
             message = f"{key} is a number given as text"
             yield finding("preflight.number-as-text", path, message, line=one.line, actual=show(one.value), fix=fix)
 

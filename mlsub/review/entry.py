@@ -120,7 +120,7 @@ def _find_different_hyperparameters(entry: Entry, keys: Collection[str]) -> Iter
     A value that the rules do not allow has a finding of its own.
     """
     official = (found for log in entry.logs for found in log.findings if found.kind is Kind.OFFICIAL)
-    refused = {demand.key for found in official if (demand := demand_of(found))}
+    refused = {demand.key for found in official if (demand := demand_of(found.rule))}
     if len({log.benchmark for log in entry.logs}) != 1:
         return
     odd: dict[str, dict[str, list[LogReport]]] = {}

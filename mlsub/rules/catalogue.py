@@ -99,18 +99,18 @@ def has_effect(found: Finding, effect: Effect) -> bool:
     return effect in effects_of(found.rule)
 
 
-class BrokenDemand(NamedTuple):
-    """The key that a finding of a demand is about, and in which aspect, such as ``count`` or ``value``."""
+class KeyAspect(NamedTuple):
+    """What a demand is on: a key, and an aspect of it such as ``count`` or ``value``."""
 
     key: str
     aspect: str
 
 
-def demand_of(found: Finding) -> BrokenDemand | None:
-    """Return the demand on a key that a finding says is broken, of the official rules or the user's own, if any."""
-    family, _, rest = found.rule.partition(".")
+def demand_of(rule: str) -> KeyAspect | None:
+    """Return the demand on a key that an id is of, official or the user's own; None for a rule of the catalogue."""
+    family, _, rest = rule.partition(".")
     key, _, aspect = rest.rpartition(".")
-    return BrokenDemand(key, aspect) if family in _DEMANDS else None
+    return KeyAspect(key, aspect) if family in _DEMANDS else None
 
 
 def finding(

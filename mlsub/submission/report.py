@@ -300,7 +300,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
         def forgiven(finding: Finding) -> bool:
             folder = folders.get(finding.path)
-            if demand_of(finding):
+            if demand_of(finding.rule):
                 return folder in forgiving
             return folder in accepted and not has_effect(finding, Effect.STRAY_LOGS)
 

@@ -239,8 +239,7 @@ class Plan:
         """Report what still rejects, and the findings that have a repair in other cases."""
         seen = {(one.rule, one.path) for one in self._left}
         for found in after.findings:
-            demand = demand_of(found) if found.kind is Kind.OFFICIAL else None
-            repeated = demand is not None and demand.aspect == model.REPEATED
+            repeated = found.kind is Kind.OFFICIAL and _is_of_repeated(found.rule)
             repairable = repeated or has_effect(found, Effect.REPAIRABLE)
             if (found.rejects or repairable) and found.rule.startswith(self._wanted):
                 self._left += [found] if (found.rule, found.path) not in seen else []
@@ -281,7 +280,7 @@ class Plan:
                 raise MlsubError(f"{path} changed since it was read, and is left as it is. Try again.")
             sink.write(content)
 
-        gone = {repair.line or 0 for repair in self.repairs[path] if repair.rule.endswith(f".{model.REPEATED}")}
+        gone = {repair.line or 0 for repair in self.repairs[path] if _is_of_repeated(repair.rule)}
         rewrite(path, write, lambda part: prove_same(path, part, repaired=gone))
 
     def _rename(self, path: Path) -> None:
@@ -308,3 +307,8 @@ def _entries(report: Report) -> set[tuple[str, ...]]:
         for entry in report.entries
         if entry.official is Verdict.ACCEPTED
     }
+
+
+def _is_of_repeated(rule: str) -> bool:
+    demand = demand_of(rule)
+    return demand is not None and demand.aspect == model.REPEATED
