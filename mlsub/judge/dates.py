@@ -55,7 +55,7 @@ def audit_dates(entry: Entry, round_: Round, benchmark: str) -> Iterator[Finding
         yield finding("cross.round", entry.path, expected=expected, actual=actual)
         return
     missing = {missing_key(one) for log in entry.logs for one in log.findings if one.rejects} - {None}
-    added = missing and not missing & _required(get_round(round_.usage, fits), benchmark)
+    added = missing and not missing & _required_keys(get_round(round_.usage, fits), benchmark)
     actual += f", in time for v{fits} (deadline {deadlines[fits]})"
     yield finding("cross.round-rules" if added else "cross.round", entry.path, expected=expected, actual=actual)
 
@@ -72,6 +72,6 @@ def _span(days: list[date]) -> str:
     return f"on {days[0]}" if days[0] == days[-1] else f"from {days[0]} to {days[-1]}"
 
 
-def _required(round_: Round, benchmark: str) -> set[str]:
+def _required_keys(round_: Round, benchmark: str) -> set[str]:
     """The keys that logs of either division had to have."""
     return {rule.key for name in DIVISIONS for rule, _ in rules_of(round_, name, benchmark) if rule.occurs.is_required}

@@ -65,8 +65,6 @@ def judge_entry(
         misplaced: it lies where no package checker finds it.
     """
     power, unmeasured = power_of(entry, round_)
-    noncompliant = frozenset(log.name for log in entry.logs if not log.compliant)
-    dropped = noncompliant | power.faulted if power else noncompliant
     convergence = convergence_of(entry, needs, round_, flags, options)
     score, about_score = judge_score(entry, needs, round_, convergence)
     factor, unknown_factor = audit_factor(entry, score, convergence)
@@ -76,7 +74,7 @@ def judge_entry(
     reported = {found.rule for found in (*mismatches, *convergence.findings) if found.severity is not Severity.NOTE}
     findings = [
         *_check_files(entry, needs, round_),
-        *_check_compliance(entry, needs, round_, dropped),
+        *_check_compliance(entry, needs, round_, power.faulted if power else frozenset()),
         *seeds.findings,
         *_on_convergence(entry, convergence.findings, score),
         *_check_scaling_file(entry, convergence.result, round_),
@@ -208,6 +206,7 @@ def _without_void(
 
 
 def _check_files(entry: Entry, needs: Benchmark, round_: Round) -> Iterator[Finding]:
+    """How many result files there are, whether the official tools find them, and what else lies there."""
     if entry.elsewhere is not None:
         yield finding("entry.glob-name", entry.path, actual=entry.elsewhere)
     runs = len(entry.results)
@@ -252,9 +251,10 @@ def _with_crashes(entry: Entry, findings: list[Finding]) -> list[Finding]:
     ]
 
 
-def _check_compliance(entry: Entry, needs: Benchmark, round_: Round, dropped: frozenset[str]) -> Iterator[Finding]:
+def _check_compliance(entry: Entry, needs: Benchmark, round_: Round, faulted: frozenset[str]) -> Iterator[Finding]:
+    """How many runs are noncompliant, by their logs or by their power measurements (``faulted``)."""
     missing = [log for log in entry.logs if log.without_run]
-    bad = [log.name for log in entry.logs if log.name in dropped]
+    bad = [log.name for log in entry.logs if not log.compliant or log.name in faulted]
     too_many = len(bad) > needs.forgiven and len(bad) > len(missing)
     if too_many or (bad and not missing):
         yield finding(

@@ -37,7 +37,7 @@ MOST, LONGEST = 200, 80
 _DIGITS = re.compile(r"\d+")
 
 
-def with_slips(
+def with_misspelt_keys(
     found: Sequence[Finding],
     unknown: Mapping[str, int | None],
     logged: Container[str] = (),
@@ -54,15 +54,16 @@ def with_slips(
     missing = {key: one for one in found if (key := missing_key(one)) and key not in logged}
     meant = meant_keys(unknown, missing, least)
     return [
-        slip(one, key, meant[key], unknown[meant[key]]) if (key := missing_key(one)) in meant else one for one in found
+        with_misspelt_key(one, key, meant[key], unknown[meant[key]]) if (key := missing_key(one)) in meant else one
+        for one in found
     ]
 
 
-def with_slips_of(run: Run, found: Sequence[Finding], round_: Round, benchmark: str) -> list[Finding]:
+def with_misspelt_keys_of(run: Run, found: Sequence[Finding], round_: Round, benchmark: str) -> list[Finding]:
     """Findings on a log, those of missing keys with the misspelt record that stands for each."""
     if not any(missing_key(one) for one in found):
         return list(found)
-    return with_slips(found, _unknown(run, known_keys(round_, benchmark)), run.lines, _NEARLY)
+    return with_misspelt_keys(found, _unknown(run, known_keys(round_, benchmark)), run.lines, _NEARLY)
 
 
 def audit_keys(logs: Sequence[LogReport], round_: Round, benchmark: str) -> Iterator[Finding]:
@@ -144,6 +145,6 @@ def _nearly(given: str, key: str) -> float:
     return alike(given, key) if _DIGITS.findall(given[:LONGEST]) == _DIGITS.findall(key) else 0.0
 
 
-def slip(lacking: Finding, key: str, given: str, line: int | None) -> Finding:
+def with_misspelt_key(lacking: Finding, key: str, given: str, line: int | None) -> Finding:
     """Return the finding that a key is missing, with the one that stands for it."""
     return replace(lacking, line=line, actual=show(given), fix=f"Did you mean {key}? Rename the key.")

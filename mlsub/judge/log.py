@@ -12,7 +12,7 @@ from mlsub.convergence.algorithm import manner_of
 from mlsub.findings import Effect, Finding
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import readable
-from mlsub.judge.keys import with_slips_of
+from mlsub.judge.keys import with_misspelt_keys_of
 from mlsub.judge.rules import NAME_WIDTH, Again, NamedRules
 from mlsub.log.event import Defect, Event, RecordBatch
 from mlsub.log.events import EventTally, Fold, Handler, LogReader, read_log
@@ -145,29 +145,29 @@ class LogJudge(LogReader):
         """
         if not self.tally.events and not self.defects.found:
             return self._report(tuple(self._nothing_to_judge()), compliant=False, undecodable=False)
-        rules, defects = self.rules.known(), self.defects
+        rules, defects = self.rules.rules_at_end(), self.defects
         spoiled = frozenset(defects.spoiled_keys)
         # Behind run_stop nothing is due, so that what is missing then was never logged.
         cut_off = defects.break_off and self.run.run_stop is None and "run_stop" not in spoiled
         found = list(rules.findings(self._path, spoiled, cut_off=cut_off))
         whole = rules.findings(self._path, spoiled, cut_off=False) if cut_off else ()
         missing = missing_keys(one for one in whole if one not in found)
-        found = [*defects.findings(cut_off=defects.break_off, missing=missing), *self._slips(found)]
+        found = [*defects.findings(cut_off=defects.break_off, missing=missing), *self._with_misspelt_keys(found)]
         compliant = not defects.any and not any(f.rejects for f in found)
         report = self._report(tuple(found), compliant=compliant, undecodable=defects.any)
         if compliant or self._round.log_format == "mll":
             return report
         # Where the official compliance checker ends in a traceback, which no other run makes good.
-        crash: Crash | None = defects.crash or self.rules.unknown() or rules.crash()
+        crash: Crash | None = defects.crash or self.rules.unknown_name() or rules.crash()
         return msgspec.structs.replace(report, crash=crash)
 
-    def _slips(self, found: list[Finding]) -> list[Finding]:
+    def _with_misspelt_keys(self, found: list[Finding]) -> list[Finding]:
         """The findings, those of missing keys with the misspelt records."""
         name = self._round.benchmark_in(self.rules.name("submission_benchmark") or "")
         if name is None:
             return found
         of = (self.run.finish(), found, self._round, name)
-        return isolated("run.misspelt-key", self._path, lambda: with_slips_of(*of), found)[0]
+        return isolated("run.misspelt-key", self._path, lambda: with_misspelt_keys_of(*of), found)[0]
 
     def unreadable(self, error: MlsubError) -> LogReport:
         """The report on a log that cannot be read, or not to its end."""

@@ -181,16 +181,16 @@ def judge_package(
     entries: list[Entry] = []
     judged: list[JudgedEntry] = []
     for listed in package.entries:
-        own = tuple(reports[package.path_of(file)] for file in listed.results)
+        read = tuple(reports[package.path_of(file)] for file in listed.results)
         if flags[listed.folder].werror is not None:
-            own = tuple(map(_with_warnings_as_errors, own))
-        entry = replace(listed, logs=own, description=descriptions.get(listed.system))
-        about = judge_entry(entry, _needs(entry, round_), round_, flags[entry.folder], options, misplaced=misplaced)
+            read = tuple(map(_with_warnings_as_errors, read))
+        entry = replace(listed, logs=read, description=descriptions.get(listed.system))
+        verdict = judge_entry(entry, _needs(entry, round_), round_, flags[entry.folder], options, misplaced=misplaced)
         entries.append(entry)
-        judged.append(about)
-        logs.extend(log_result(log, entry.organisation) for log in own)
-        findings.extend(f for log in own for f in log.findings)
-        findings.extend(about.findings)
+        judged.append(verdict)
+        logs.extend(log_result(log, entry.organisation) for log in read)
+        findings.extend(f for log in read for f in log.findings)
+        findings.extend(verdict.findings)
     findings.extend(about_flags)
     findings.extend(reviewed("disclosure", package.path, lambda: audit_disclosures(entries, package.listing)))
     findings.extend(reviewed("cross.submitter", package.path, lambda: audit_submitters(entries)))

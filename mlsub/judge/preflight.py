@@ -12,7 +12,18 @@ from mlsub.divisions import CLOSED, division_of
 from mlsub.findings import Finding
 from mlsub.io.documents import Pair
 from mlsub.io.show import show
-from mlsub.judge.keys import ALIKE, ELSEWHERE, LONGEST, MOST, alike, known_keys, meant_keys, missing_key, rules_of, slip
+from mlsub.judge.keys import (
+    ALIKE,
+    ELSEWHERE,
+    LONGEST,
+    MOST,
+    alike,
+    known_keys,
+    meant_keys,
+    missing_key,
+    rules_of,
+    with_misspelt_key,
+)
 from mlsub.judge.rules import LogRules
 from mlsub.log.event import PLACE, Event, before_run, step_of
 from mlsub.rounds import Round
@@ -56,7 +67,7 @@ def preflight(
     trial = _Trial(round_, division, benchmark, path, stated)
     usable = [one for one in given if before_run(one.key) and one.key not in _EDGES]
     names = {one.key: one.key for one in usable if one.key in trial.known}
-    slips: list[Finding] = []
+    misspelt: list[Finding] = []
     while True:
         named = {names[one.key]: one for one in usable if one.key in names}
         unknown = [one for one in usable if one.key not in names]
@@ -67,11 +78,11 @@ def preflight(
         if not meant:
             break
         # A key that is understood may bring demands of its own: those of an optimizer, by its name.
-        slips += [slip(missing[key], key, one, lines[one]) for key, one in meant.items()]
+        misspelt += [with_misspelt_key(missing[key], key, one, lines[one]) for key, one in meant.items()]
         names.update({one: key for key, one in meant.items()})
     found = [
         *trial.contradicted(named),
-        *slips,
+        *misspelt,
         *(_as_given(one, named) for one in judged),
         *_numbers_as_text(named, judged, path),
         *_out_of_place(given, path),

@@ -16,9 +16,9 @@ from mlsub.rules.catalogue import review_crashed, reviewed
 from mlsub.rules.engine import Judge, compiled_rules
 from mlsub.rules.phrases import Skip, findings_of
 
-#: Events held back until a log has named itself, and the bytes read meanwhile.
-MAX_HELD = 50_000
-MAX_HELD_BYTES = 32 << 20
+#: Events kept back until a log has named itself, and the bytes read meanwhile.
+MAX_KEPT = 50_000
+MAX_KEPT_BYTES = 32 << 20
 #: What a report shows of a name a log gives itself.
 NAME_WIDTH = 200
 
@@ -138,8 +138,8 @@ class NamedRules:
         self._again = again
         self._named: dict[str, Event] = {}
         #: The events so far; None for too many.
-        self._held: list[Event] | None = []
-        self._held_from = 0
+        self._kept: list[Event] | None = []
+        self._kept_from = 0
 
     def handler(self, key: str | None) -> Handler | None:
         """What takes the events of a key; another one when the rules are known."""
@@ -147,10 +147,10 @@ class NamedRules:
             return self.rules.handler(key)
         if key is None:
             return None
-        return self._hold_name if key in _NAMES and key not in self._named else self._hold
+        return self._keep_name if key in _NAMES and key not in self._named else self._keep
 
-    def look_ahead(self, records: RecordBatch) -> None:
-        """Look at records before their events are taken: where the log names itself in them, none has to be held."""
+    def look_ahead(self, records: Records) -> None:
+        """Look at records before their events are taken: where the log names itself in them, none has to be kept."""
         if self.rules is not None:
             return
         named = self._named.copy()
@@ -168,7 +168,7 @@ class NamedRules:
         name = None if named is None else named.value
         return readable(name[:NAME_WIDTH]) if isinstance(name, str) else None
 
-    def known(self) -> LogRules:
+    def rules_at_end(self) -> LogRules:
         """The rules, after the last event; of a log that never named itself those that hold for any.
 
         Raises:
@@ -183,7 +183,7 @@ class NamedRules:
             self._again(self.rules)
         return self.rules
 
-    def unknown(self) -> Crash | None:
+    def unknown_name(self) -> Crash | None:
         """A name whose rules the official checker looks for in vain; without a division it looks for none."""
         division, benchmark = (self._named.get(key) for key in _NAMES)
         if division is None:
@@ -194,31 +194,31 @@ class NamedRules:
             return Crash(benchmark.line, f"no rules of benchmark {show(benchmark.value, NAME_WIDTH)}")
         return None
 
-    def _hold(self, event: Event) -> None:
+    def _keep(self, event: Event) -> None:
         """Keep an event until the log has said what it is."""
-        held, fed = self._held, self._tally.fed
-        if held is None:
+        kept, fed = self._kept, self._tally.fed
+        if kept is None:
             return
-        if not held:
-            self._held_from = fed
-        held.append(event)
-        if len(held) > MAX_HELD or fed - self._held_from > MAX_HELD_BYTES:
-            self._held = None
+        if not kept:
+            self._kept_from = fed
+        kept.append(event)
+        if len(kept) > MAX_KEPT or fed - self._kept_from > MAX_KEPT_BYTES:
+            self._kept = None
 
-    def _hold_name(self, event: Event) -> None:
+    def _keep_name(self, event: Event) -> None:
         """Keep an event that may say what the log is."""
         self._named.setdefault(event.key, event)
-        self._hold(event)
+        self._keep(event)
         if len(self._named) == len(_NAMES):
             self._begin()
 
     def _begin(self) -> None:
         """Start judging, unless what came before is lost: the log has said all that it says of itself."""
-        if self.rules is not None or self._held is None:
+        if self.rules is not None or self._kept is None:
             return
         self.rules = self._new()
-        self.rules.add(self._held)
-        self._held = []
+        self.rules.add(self._kept)
+        self._kept = []
         self.on_named()
         self.on_named = _nothing  # It holds on to the reader, which holds on to this.
 

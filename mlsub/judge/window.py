@@ -118,7 +118,7 @@ def starting_together(runs: Sequence[TimedRun]) -> list[tuple[int, int]]:
     return [(n, n + 1) for n, (run, after) in enumerate(pairwise(runs)) if run.started == after.started]
 
 
-def timed(log: LogReport) -> TimedRun | None:
+def timed_run(log: LogReport) -> TimedRun | None:
     """A run with its start; None where the log has none, so that it has no place in the order.
 
     A run that died before run_start counts all the same, from its first sign of life.
@@ -142,22 +142,22 @@ def notes_on(selection: Selection, needs: EntryRequirements) -> Iterator[str]:
         yield f"an entry of {needs.name} has {needs.runs} runs, not {selection.size}"
     runs = selection.runs
     if pairs := overlapping(runs):
-        yield f"runs overlap in time, so that they ran on different machines, or a clock is wrong: {_named(pairs)}"
+        yield f"runs overlap in time, so that they ran on different machines, or a clock is wrong: {_listed(pairs)}"
     if len(runs) == selection.size:
         yield "there are no more runs than one window has, so that nothing is selected"
     if pairs := starting_together(runs):
-        yield f"runs start in the same millisecond, so that only their file names order them: {_named(pairs)}"
+        yield f"runs start in the same millisecond, so that only their file names order them: {_listed(pairs)}"
 
 
-def _named(pairs: Sequence[tuple[int, int]]) -> str:
+def _listed(pairs: Sequence[tuple[int, int]]) -> str:
     shown = [f"{first + 1} and {second + 1}" for first, second in pairs[:_MAX_NAMED]]
     more = len(pairs) - len(shown)
     return ", ".join(shown) + (f", and {more} more" if more else "")
 
 
-def no_experiment(logs: Sequence[LogReport]) -> Iterator[str]:
+def why_no_experiment(logs: Sequence[LogReport]) -> Iterator[str]:
     """Why the logs are not one experiment repeated, each run of it once and with its place in the order."""
-    yield from [f"{log.path} has no run_start" for log in logs if timed(log) is None][:_MAX_NAMED]
+    yield from [f"{log.path} has no run_start" for log in logs if timed_run(log) is None][:_MAX_NAMED]
     stated = [log.run.identity | log.run.hyperparameters for log in logs]
     for key, word in _SAME:
         named = sorted({show(one[key]) for one in stated if one.get(key) is not None})
@@ -167,7 +167,7 @@ def no_experiment(logs: Sequence[LogReport]) -> Iterator[str]:
     yield from copies[:_MAX_NAMED]
 
 
-def no_window(count: int, size: int, forgiven: int) -> Iterator[str]:
+def why_no_window(count: int, size: int, forgiven: int) -> Iterator[str]:
     """Why so many runs have no window of a size."""
     least = 2 * forgiven + 1
     if size < least:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError
 from mlsub.io.look import open_regular
-from mlsub.judge.window import Selection, no_experiment, no_window, select_window, timed
+from mlsub.judge.window import Selection, select_window, timed_run, why_no_experiment, why_no_window
 from mlsub.log.events import read_events
 from mlsub.log.reader import GZIP
 from mlsub.packing.manifest import Entry, Manifest
@@ -191,9 +191,9 @@ def _select(
     # The manifest says by which rules.
     logs = read_runs(runs, round_, replace(context, request=replace(context.request, overlay=None, trace=False)))
     one_benchmark(logs, round_)
-    if problems := [*no_experiment(logs), *no_window(len(logs), needs.runs, needs.forgiven)]:
+    if problems := [*why_no_experiment(logs), *why_no_window(len(logs), needs.runs, needs.forgiven)]:
         raise MlsubError(*problems)
-    selection = select_window([run for log in logs if (run := timed(log))], needs.runs, needs.forgiven)
+    selection = select_window([run for log in logs if (run := timed_run(log))], needs.runs, needs.forgiven)
     if not selection.submitted:
         bad = sum(window.minutes is None for window in selection.windows)
         raise MlsubError(f"{bad} of {len(selection.windows)} windows are invalid, so no result")

@@ -180,7 +180,7 @@ def test_a_log_that_goes_away_before_its_second_reading_is_unreadable(tmp_path: 
 
     with (
         patch.object(events, "open_log", open_once),
-        patch.multiple(rules, MAX_HELD=10),
+        patch.multiple(rules, MAX_KEPT=10),
         patch.object(reader, "CHUNK", 90),
     ):
         report = judged(tmp_path / "result_0.txt")
@@ -372,7 +372,7 @@ def test_a_log_that_names_itself_too_late_to_be_held_is_judged_the_same(
 ) -> None:
     data = joined([*lines, *names])
     held = judged_bytes(tmp_path, data)
-    with patch.object(rules, "MAX_HELD", 10), patch.object(reader, "CHUNK", 90):
+    with patch.object(rules, "MAX_KEPT", 10), patch.object(reader, "CHUNK", 90):
         assert judged_bytes(tmp_path, data) == held
 
 
@@ -388,7 +388,7 @@ def test_what_is_held_is_bounded_in_bytes_too(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(reader, "CHUNK", 90)
     for most, times in ((len(data) // 2, 2), (len(data), 1)):
         opened.clear()
-        monkeypatch.setattr(rules, "MAX_HELD_BYTES", most)
+        monkeypatch.setattr(rules, "MAX_KEPT_BYTES", most)
         judged(tmp_path / "result_0.txt")
         assert len(opened) == times
 

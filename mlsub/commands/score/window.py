@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, NoReturn
 
 from mlsub.commands.options import ready
 from mlsub.commands.output import Target
-from mlsub.judge.window import Selection, no_experiment, no_window, notes_on, select_window, timed
+from mlsub.judge.window import Selection, notes_on, select_window, timed_run, why_no_experiment, why_no_window
 from mlsub.present.document import Column, Document, Facts, Items, Span, Table, Text, document
 from mlsub.present.envelope import Answer
 from mlsub.present.terminal import progress_bar
@@ -68,10 +68,10 @@ def _selected(logs: Sequence[LogReport], round_: Round, size: int) -> Selected:
     problems = [f"the runs are of more than one benchmark ({', '.join(named[:5])}); name those of one"]
     name = one_benchmark(logs, round_) if len(named) < 2 else None
     if name is not None:
-        needs = entry_requirements(round_.usage, round_.name, name, round_.overlay)
-        problems = [*no_experiment(logs), *no_window(len(logs), size, needs.forgiven)]
+        needs = benchmark(round_.usage, round_.name, name, round_.overlay)
+        problems = [*why_no_experiment(logs), *why_no_window(len(logs), size, needs.forgiven)]
         if not problems:
-            selection = select_window([run for log in logs if (run := timed(log)) is not None], size, needs.forgiven)
+            selection = select_window([run for log in logs if (run := timed_run(log))], size, needs.forgiven)
             notes = [*notes_on(selection, needs)]
     return Selected(
         usage=round_.usage,

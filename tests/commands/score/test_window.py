@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from mlsub.judge.log import judge_log
-from mlsub.judge.window import Selection, TimedRun, notes_on, overlapping, select_window, starting_together, timed
+from mlsub.judge.window import Selection, TimedRun, notes_on, overlapping, select_window, starting_together, timed_run
 from mlsub.rounds import get_round
 from mlsub.rules.load import EntryRequirements
 from mlsub.score.scaled import olympic_mean
@@ -307,7 +307,7 @@ def test_a_run_that_fails_never_makes_the_result_better(minutes: list[float | No
 
 def test_a_log_without_a_time_has_no_place_in_the_order(tmp_path: Path) -> None:
     (tmp_path / "result_0.txt").write_text("no record\n", encoding="utf-8")
-    assert timed(judge_log(str(tmp_path / "result_0.txt"), "result_0.txt", get_round("training", "1.0"))) is None
+    assert timed_run(judge_log(str(tmp_path / "result_0.txt"), "result_0.txt", get_round("training", "1.0"))) is None
 
 
 @pytest.mark.parametrize(
@@ -327,4 +327,4 @@ def test_a_run_that_failed_has_its_place_by_its_first_sign_of_life(
     times = {"a": 1_000, "init_start": 2_000, "run_start": 3_000, "run_stop": 63_000}
     made = [{"time_ms": times[key], "key": key, "value": 1, "metadata": {"status": status}} for key in keys.split()]
     log = replace(log_of(made, "run"), compliant=compliant)
-    assert timed(log) == (None if expected is None else TimedRun("run", *expected))
+    assert timed_run(log) == (None if expected is None else TimedRun("run", *expected))

@@ -362,7 +362,7 @@ def test_any_lines_in_any_pieces(lines: list[bytes], pieces: list[int], cut: int
 def test_a_log_that_names_itself_after_more_events_than_are_held_is_judged_only_as_a_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rules, "MAX_HELD", 10)
+    monkeypatch.setattr(rules, "MAX_KEPT", 10)
     lines = lines_of()
     name = lines[at(lines, "submission_benchmark")]
     late = b"".join([*(line for line in lines if line != name), name])

@@ -144,7 +144,7 @@ def _read(data: bytes) -> None:
         raise BrokenError(f"compliant: {judged.compliant}, and {sorted({f.rule for f in judged.findings})}")
     _same(judged, _judge(round_id, _cut(log), besides), "in pieces another answer")
     if _chance(log, 6) == 2:
-        with patch.multiple(rules, MAX_HELD=3), patch.multiple(events, _MAX_KEYS=2, _MAX_KEY=9):
+        with patch.multiple(rules, MAX_KEPT=3), patch.multiple(events, _MAX_KEYS=2, _MAX_KEY=9):
             _same(judged, _judge(round_id, _cut(log), besides), "at its bounds another answer")
     if _chance(log, 16) == 0:
         _same(judged, pickle.loads(pickle.dumps(judged)), "another process gives another answer")  # noqa: S301

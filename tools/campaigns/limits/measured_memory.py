@@ -94,7 +94,7 @@ class Endless(io.RawIOBase):
 def judging_peak(start: bytes, line: Callable[[int], bytes], size: int) -> int:
     """The most memory that judging such a log takes; the bounds are low, so that small logs reach them."""
     with (
-        patch.object(rules, "MAX_HELD", 50),
+        patch.object(rules, "MAX_KEPT", 50),
         patch.object(reader, "CHUNK", 1 << 16),
         patch.multiple(run_module, MAX_EVALUATIONS=50, MAX_HYPERPARAMETERS=50, MAX_SEEDS=50),
         patch.object(events, "open_log", lambda path: Endless(start, line, size)),
