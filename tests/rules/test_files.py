@@ -7,9 +7,11 @@ import ast
 import pytest
 import yaml
 
+from mlsub.config.load import UNWAIVABLE
+from mlsub.findings import Effect, Kind, Severity
 from mlsub.rounds import get_round, known_rounds, usages
 from mlsub.rules.aspects import ASPECTS
-from mlsub.rules.catalogue import ROOMS, catalogue
+from mlsub.rules.catalogue import ROOMS, catalogue, demand_of, effects_of
 from mlsub.rules.explain import rule_ids
 from mlsub.rules.load import FOLDER, entry_requirements, rules_for
 
@@ -147,3 +149,32 @@ def test_every_rule_stands_once_beside_the_code_that_finds_it_broken() -> None:
             if isinstance(node, ast.Constant) and isinstance(node.value, str)
         }
         assert [rule for rule in inside if rule not in named and not rule.startswith(PUT_TOGETHER)] == [], room
+
+
+def test_each_effect_is_of_a_rule_and_asked_for() -> None:
+    assert {effect for info in catalogue().values() for effect in info.effects} == set(Effect)
+    code = "".join(file.read_text() for file in FOLDER.parent.rglob("*.py"))
+    assert [effect for effect in Effect if f"Effect.{effect.name})" not in code] == []
+
+
+def test_effects_of_families_hold_for_each_rule_of_them() -> None:
+    of_family = {
+        Effect.UNWAIVABLE: UNWAIVABLE,
+        Effect.UNCHECKED: ("check.",),
+        Effect.LAYOUT: ("layout.",),
+        Effect.DESCRIPTION: ("system.", "tree.system"),
+    }
+    for effect, begins in of_family.items():
+        assert [rule for rule in catalogue() if (effect in effects_of(rule)) != rule.startswith(begins)] == [], effect
+    for rule, info in catalogue().items():
+        rejects = info.kind is Kind.OFFICIAL and info.severity is Severity.ERROR
+        if rejects and rule.startswith(("log.", "seed.")):
+            assert {Effect.LOG_CHECKER, Effect.DECIDES}.intersection(info.effects), rule
+
+
+def test_an_id_of_a_demand_says_its_key_and_aspect() -> None:
+    assert demand_of("key.opt_name.value") == ("opt_name", "value")
+    assert demand_of("house.seed.count") == ("seed", "count")
+    assert demand_of("log.empty") is None
+    assert effects_of("key.opt_name.value") == {Effect.LOG_CHECKER}
+    assert effects_of("house.seed.count") == frozenset()
