@@ -20,7 +20,7 @@ from mlsub.emit.sink import LogFile
 from mlsub.emit.values import plain_value, whole_number
 from mlsub.findings import Finding, Kind, Severity
 from mlsub.io.documents import Pair
-from mlsub.judge.keys import known_keys, missing_key, with_misspelt_keys
+from mlsub.judge.keys import known_keys, missing_key, suggest_keys
 from mlsub.judge.preflight import preflight
 from mlsub.judge.rules import LogRules
 from mlsub.log.event import Event, before_run, event_type
@@ -209,7 +209,7 @@ class Writer:
         if self._seed_needed and not self._seeds:
             message, expected = "The run does not log its seed", "a different seed for each run"
             missing.append(finding("seed.missing", self._path, message, expected=expected))
-        return self._new(iter(with_misspelt_keys(missing, self._unknown)))
+        return self._new(iter(suggest_keys(missing, self._unknown)))
 
     def _is_logged_later(self, rule: KeyRule, flaw: Flaw) -> bool:
         """Whether what is wrong is about a key that is logged later, when the clock runs."""

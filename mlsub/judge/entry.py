@@ -64,13 +64,14 @@ def judge_entry(
         options: what the caller asks of the convergence test.
         misplaced: it lies where no package checker finds it.
     """
+    path, name = entry.path, needs.name
     power, unmeasured = power_of(entry, round_)
     convergence = convergence_of(entry, needs, round_, flags, options)
     score, about_score = judge_score(entry, needs, round_, convergence)
     factor, unknown_factor = audit_factor(entry, score, convergence)
     energy, uncounted = energy_of(entry, needs, power, score)
     seeds = judge_seeds(entry, round_, flags)
-    mismatches = reviewed("cross", entry.path, lambda: audit_entry(entry))
+    mismatches = reviewed("cross", path, lambda: audit_entry(entry))
     reported = {found.rule for found in (*mismatches, *convergence.findings) if found.severity is not Severity.NOTE}
     findings = [
         *_check_files(entry, needs, round_),
@@ -81,20 +82,17 @@ def judge_entry(
         *about_score,
         *audit_scales(entry),
         *mismatches,
-        *reviewed(
-            "cross.runs-differ",
-            entry.path,
-            lambda: audit_runs(entry, hyperparameter_keys(round_, needs.name), reported),
-        ),
-        *reviewed("cross.round", entry.path, lambda: audit_dates(entry, round_, needs.name)),
-        *reviewed("run.misspelt-key", entry.path, lambda: audit_keys(entry.logs, round_, needs.name)),
-        *reviewed("entry.samples-count", entry.path, lambda: audit_samples(entry, convergence.result)),
+        *reviewed("cross.runs-differ", path, lambda: audit_runs(entry, hyperparameter_keys(round_, name), reported)),
+        *reviewed("cross.round", path, lambda: audit_dates(entry, round_, name)),
+        *reviewed("run.misspelt-key", path, lambda: audit_keys(entry.logs, round_, name)),
+        *reviewed("entry.samples-count", path, lambda: audit_samples(entry, convergence.result)),
         *(power.crashes if power else ()),
         *unmeasured,
         *uncounted,
     ]
     findings = official_only_if_checked(_with_crashes(entry, findings), round_)
-    unacceptable = _is_unacceptable(entry, round_)
+    # No checker accepts an entry with a file without a run, or whose description the package checker lacks.
+    unacceptable = any(log.without_run for log in entry.logs) or (round_.descriptions_checked and entry.undescribed)
     rejected = unacceptable or any(f.rejects for f in findings)
     # A factor says something of an entry that counts, in a division that has a convergence test, or has none.
     counts = not rejected and division_of(entry.division) is not None
@@ -131,11 +129,6 @@ def _build_result(
         score=score,
         energy=energy,
     )
-
-
-def _is_unacceptable(entry: Entry, round_: Round) -> bool:
-    """Whether no checker accepts an entry whatever its findings: a file has no run, or its system no description."""
-    return (round_.descriptions_checked and entry.undescribed) or any(log.without_run for log in entry.logs)
 
 
 def official_only_if_checked(findings: Iterable[Finding], round_: Round) -> list[Finding]:

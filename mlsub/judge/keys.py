@@ -21,7 +21,7 @@ from mlsub.log.run import Run
 from mlsub.review.cadence import is_closed
 from mlsub.rounds import Round
 from mlsub.rules.aspects.records import Count
-from mlsub.rules.catalogue import demand_of, finding
+from mlsub.rules.catalogue import demanded_key, finding
 from mlsub.rules.load import descriptions, rules_for
 from mlsub.rules.model import KeyRule
 from mlsub.submission.model import LogReport
@@ -37,7 +37,7 @@ MOST, LONGEST = 200, 80
 _DIGITS = re.compile(r"\d+")
 
 
-def with_misspelt_keys(
+def suggest_keys(
     found: Sequence[Finding],
     unknown: Mapping[str, int | None],
     logged: Container[str] = (),
@@ -54,16 +54,16 @@ def with_misspelt_keys(
     missing = {key: one for one in found if (key := missing_key(one)) and key not in logged}
     meant = meant_keys(unknown, missing, least)
     return [
-        with_misspelt_key(one, key, meant[key], unknown[meant[key]]) if (key := missing_key(one)) in meant else one
+        suggest(one, key, meant[key], unknown[meant[key]]) if (key := missing_key(one)) in meant else one
         for one in found
     ]
 
 
-def with_misspelt_keys_of(run: Run, found: Sequence[Finding], round_: Round, benchmark: str) -> list[Finding]:
+def suggest_keys_of(run: Run, found: Sequence[Finding], round_: Round, benchmark: str) -> list[Finding]:
     """Findings on a log, those of missing keys with the misspelt record that stands for each."""
     if not any(missing_key(one) for one in found):
         return list(found)
-    return with_misspelt_keys(found, _unknown(run, known_keys(round_, benchmark)), run.lines, _NEARLY)
+    return suggest_keys(found, _unknown(run, known_keys(round_, benchmark)), run.lines, _NEARLY)
 
 
 def audit_keys(logs: Sequence[LogReport], round_: Round, benchmark: str) -> Iterator[Finding]:
@@ -116,8 +116,7 @@ def rules_of(round_: Round, division: str, benchmark: str) -> Iterator[tuple[Key
 
 def missing_key(found: Finding) -> str | None:
     """The key that a finding says is missing, if it says so."""
-    demand = demand_of(found.rule)
-    return demand.key if demand is not None and demand.aspect == Count.name else None
+    return demanded_key(found.rule, Count.name)
 
 
 def meant_keys(
@@ -145,6 +144,6 @@ def _nearly(given: str, key: str) -> float:
     return alike(given, key) if _DIGITS.findall(given[:LONGEST]) == _DIGITS.findall(key) else 0.0
 
 
-def with_misspelt_key(lacking: Finding, key: str, given: str, line: int | None) -> Finding:
+def suggest(lacking: Finding, key: str, given: str, line: int | None) -> Finding:
     """Return the finding that a key is missing, with the one that stands for it."""
     return replace(lacking, line=line, actual=show(given), fix=f"Did you mean {key}? Rename the key.")

@@ -12,7 +12,7 @@ from mlsub.convergence.algorithm import manner_of
 from mlsub.findings import Effect, Finding
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import readable
-from mlsub.judge.keys import with_misspelt_keys_of
+from mlsub.judge.keys import suggest_keys_of
 from mlsub.judge.rules import NAME_WIDTH, Again, NamedRules
 from mlsub.log.event import Defect, Event, RecordBatch
 from mlsub.log.events import EventTally, Fold, Handler, LogReader, read_log
@@ -23,7 +23,7 @@ from mlsub.log.trace import IntervalFold, Trace, TraceFold
 from mlsub.review.run import audit_run
 from mlsub.rounds import Round
 from mlsub.rules.aspects.records import AnyOf, Count
-from mlsub.rules.catalogue import demand_of, effects_of, finding, has_effect, isolated, reviewed
+from mlsub.rules.catalogue import demanded_key, effects_of, finding, has_effect, isolated, reviewed
 from mlsub.submission.model import LogReport
 
 #: Bytes that tell a wide encoding.
@@ -152,7 +152,11 @@ class LogJudge(LogReader):
         found = list(rules.findings(self._path, spoiled, cut_off=cut_off))
         whole = rules.findings(self._path, spoiled, cut_off=False) if cut_off else ()
         missing = missing_keys(one for one in whole if one not in found)
-        found = [*defects.findings(cut_off=defects.break_off, missing=missing), *self._with_misspelt_keys(found)]
+        name = self._round.benchmark_in(self.rules.name("submission_benchmark") or "")
+        if name is not None:
+            of = (self.run.finish(), found, self._round, name)
+            found, _ = isolated("run.misspelt-key", self._path, lambda: suggest_keys_of(*of), found)
+        found = [*defects.findings(cut_off=defects.break_off, missing=missing), *found]
         compliant = not defects.any and not any(f.rejects for f in found)
         report = self._report(tuple(found), compliant=compliant, undecodable=defects.any)
         if compliant or self._round.log_format == "mll":
@@ -160,14 +164,6 @@ class LogJudge(LogReader):
         # Where the official compliance checker ends in a traceback, which no other run makes good.
         crash: Crash | None = defects.crash or self.rules.unknown_name() or rules.crash()
         return msgspec.structs.replace(report, crash=crash)
-
-    def _with_misspelt_keys(self, found: list[Finding]) -> list[Finding]:
-        """The findings, those of missing keys with the misspelt records."""
-        name = self._round.benchmark_in(self.rules.name("submission_benchmark") or "")
-        if name is None:
-            return found
-        of = (self.run.finish(), found, self._round, name)
-        return isolated("run.misspelt-key", self._path, lambda: with_misspelt_keys_of(*of), found)[0]
 
     def unreadable(self, error: MlsubError) -> LogReport:
         """The report on a log that cannot be read, or not to its end."""
@@ -363,8 +359,8 @@ class Defects:
 
 def missing_keys(findings: Iterable[Finding]) -> tuple[str, ...]:
     """The keys that findings call missing."""
-    broken = (demand_of(found.rule) for found in findings if found.rejects)
-    return tuple(demand.key for demand in broken if demand is not None and demand.aspect in _OF_ABSENCE)
+    keys = (demanded_key(found.rule, *_OF_ABSENCE) for found in findings if found.rejects)
+    return tuple(key for key in keys if key is not None)
 
 
 #: The demands that a log breaks by what it does not hold.

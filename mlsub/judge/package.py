@@ -19,7 +19,7 @@ from mlsub.judge.entry import JudgedEntry, judge_entry, official_only_if_checked
 from mlsub.review.cross import audit_organisation_seeds, audit_submitters
 from mlsub.review.disclosure import audit_disclosures
 from mlsub.rounds import Round
-from mlsub.rules.catalogue import demand_of, finding, has_effect, isolated, reviewed
+from mlsub.rules.catalogue import demanded_key, finding, has_effect, isolated, reviewed
 from mlsub.rules.load import Benchmark, benchmark
 from mlsub.submission.audit import audit_layout
 from mlsub.submission.find import (
@@ -265,7 +265,7 @@ def _with_warnings_as_errors(log: LogReport) -> LogReport:
     """The report on a log where the submission asks for ``--werror``: what the compliance checker warns of rejects."""
     findings = tuple(
         replace(found, severity=Severity.ERROR, blocks=Blocks.BOTH)
-        if found.kind is Kind.OFFICIAL and found.severity is Severity.WARNING and demand_of(found.rule)
+        if found.kind is Kind.OFFICIAL and found.severity is Severity.WARNING and demanded_key(found.rule)
         else found
         for found in log.findings
     )

@@ -22,7 +22,7 @@ from mlsub.judge.keys import (
     meant_keys,
     missing_key,
     rules_of,
-    with_misspelt_key,
+    suggest,
 )
 from mlsub.judge.rules import LogRules
 from mlsub.log.event import PLACE, Event, before_run, step_of
@@ -30,7 +30,7 @@ from mlsub.rounds import Round
 from mlsub.rules.aspects.base import Flaw
 from mlsub.rules.aspects.records import AnyOf
 from mlsub.rules.aspects.values import Metadata, Value
-from mlsub.rules.catalogue import demand_of, finding
+from mlsub.rules.catalogue import demanded_key, finding
 from mlsub.rules.model import KeyRule
 
 _EDGES = frozenset(("init_start", "init_stop"))
@@ -78,7 +78,7 @@ def preflight(
         if not meant:
             break
         # A key that is understood may bring demands of its own: those of an optimizer, by its name.
-        misspelt += [with_misspelt_key(missing[key], key, one, lines[one]) for key, one in meant.items()]
+        misspelt += [suggest(missing[key], key, one, lines[one]) for key, one in meant.items()]
         names.update({one: key for key, one in meant.items()})
     found = [
         *trial.contradicted(named),
@@ -149,15 +149,13 @@ def _as_given(found: Finding, named: Mapping[str, Pair]) -> Finding:
     if found.line is None:
         return found
     one = list(named.values())[found.line]
-    demand = demand_of(found.rule)
-    fix = _as_number(one) if demand is not None and demand.aspect == Value.name else None
+    fix = _as_number(one) if demanded_key(found.rule, Value.name) else None
     return replace(found, line=one.line, fix=fix or found.fix)
 
 
 def _numbers_as_text(named: Mapping[str, Pair], judged: Sequence[Finding], path: str) -> Iterator[Finding]:
     """Numbers that are text where no rule looks at the value."""
-    demands = (demand_of(one.rule) for one in judged)
-    refused = {demand.key for demand in demands if demand is not None and demand.aspect == Value.name}
+    refused = {demanded_key(one.rule, Value.name) for one in judged}
     for key, one in named.items():
         fix = _as_number(one) if _is_hyperparameter(key) else None
         if fix is not None and key not in refused:

@@ -56,10 +56,8 @@ def audit_factor(
     # Where the test is bypassed, the committee may have set the factor; the points of another day may have given it.
     explained = any(has_effect(found, Effect.EXPLAINS_FACTOR) for found in convergence.findings)
     severity = Severity.NOTE if explained or convergence.result.verdict == "bypassed" else None
-    none: tuple[Finding, ...] = ()
-    return isolated(
-        "score.scaling-differs", entry.path, lambda: tuple(audit_scaling(entry.path, score, severity)), none
-    )
+    path = entry.path
+    return isolated("score.scaling-differs", path, lambda: tuple(audit_scaling(path, score, severity)), ())
 
 
 def _instance_scales(entry: Entry) -> dict[int | str, list[str]]:

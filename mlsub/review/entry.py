@@ -14,7 +14,7 @@ from mlsub.io.show import plural, readable, several, show
 from mlsub.log.system import SCALE
 from mlsub.review.cross import same_organisation
 from mlsub.review.disclosure import KEYS, show_value
-from mlsub.rules.catalogue import demand_of, finding
+from mlsub.rules.catalogue import demanded_key, finding
 from mlsub.submission.model import Entry, LogReport
 from mlsub.systems.fields import count, is_placeholder
 from mlsub.systems.names import accelerators_in
@@ -120,7 +120,7 @@ def _find_different_hyperparameters(entry: Entry, keys: Collection[str]) -> Iter
     A value that the rules do not allow has a finding of its own.
     """
     official = (found for log in entry.logs for found in log.findings if found.kind is Kind.OFFICIAL)
-    refused = {demand.key for found in official if (demand := demand_of(found.rule))}
+    refused = {demanded_key(found.rule) for found in official}
     if len({log.benchmark for log in entry.logs}) != 1:
         return
     odd: dict[str, dict[str, list[LogReport]]] = {}

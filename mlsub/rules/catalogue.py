@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from fnmatch import fnmatchcase
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -99,18 +99,14 @@ def has_effect(found: Finding, effect: Effect) -> bool:
     return effect in effects_of(found.rule)
 
 
-class KeyAspect(NamedTuple):
-    """What a demand is on: a key, and an aspect of it such as ``count`` or ``value``."""
+def demanded_key(rule: str, *aspects: str) -> str | None:
+    """Return the key whose demand an id is of, official or the user's own, in one of the aspects or in any.
 
-    key: str
-    aspect: str
-
-
-def demand_of(rule: str) -> KeyAspect | None:
-    """Return the demand on a key that an id is of, official or the user's own; None for a rule of the catalogue."""
+    None for other ids. Aspects are such as ``count`` and ``value``.
+    """
     family, _, rest = rule.partition(".")
     key, _, aspect = rest.rpartition(".")
-    return KeyAspect(key, aspect) if family in _DEMANDS else None
+    return key if family in _DEMANDS and (not aspects or aspect in aspects) else None
 
 
 def finding(

@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from mlsub.findings import Effect, Finding, Kind, Says, Severity, Verdict
-from mlsub.rules.catalogue import demand_of, has_effect
+from mlsub.rules.catalogue import demanded_key, has_effect
 from mlsub.systems.fields import SystemFacts
 
 #: How far the factor of a file may lie from the expected one, in relation to it, and be the same but for rounding.
@@ -300,7 +300,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
         def forgiven(finding: Finding) -> bool:
             folder = folders.get(finding.path)
-            if demand_of(finding.rule):
+            if demanded_key(finding.rule):
                 return folder in forgiving
             return folder in accepted and not has_effect(finding, Effect.STRAY_LOGS)
 

@@ -11,7 +11,7 @@ from mlsub.config.load import UNWAIVABLE
 from mlsub.findings import Effect, Kind, Severity
 from mlsub.rounds import get_round, known_rounds, usages
 from mlsub.rules.aspects import ASPECTS
-from mlsub.rules.catalogue import ROOMS, catalogue, demand_of, effects_of
+from mlsub.rules.catalogue import ROOMS, catalogue, demanded_key, effects_of
 from mlsub.rules.explain import rule_ids
 from mlsub.rules.load import FOLDER, entry_requirements, rules_for
 
@@ -173,8 +173,8 @@ def test_effects_of_families_hold_for_each_rule_of_them() -> None:
 
 
 def test_an_id_of_a_demand_says_its_key_and_aspect() -> None:
-    assert demand_of("key.opt_name.value") == ("opt_name", "value")
-    assert demand_of("house.seed.count") == ("seed", "count")
-    assert demand_of("log.empty") is None
+    assert demanded_key("key.opt_name.value") == demanded_key("key.opt_name.value", "count", "value") == "opt_name"
+    assert demanded_key("house.seed.count") == "seed"
+    assert demanded_key("house.seed.count", "value") is demanded_key("log.empty") is None
     assert effects_of("key.opt_name.value") == {Effect.LOG_CHECKER}
     assert effects_of("house.seed.count") == frozenset()

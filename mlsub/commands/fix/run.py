@@ -22,7 +22,7 @@ from mlsub.io.write import sync_folder
 from mlsub.log.reader import TOKEN_MLL
 from mlsub.log.rewrite import check_source, prove_same, rewrite
 from mlsub.rounds import Round, get_round
-from mlsub.rules.catalogue import demand_of, finding, has_effect
+from mlsub.rules.catalogue import demanded_key, finding, has_effect
 from mlsub.submission.find import Place, Target, locate
 from mlsub.submission.report import Report
 from mlsub.systems.description import MAX_BYTES, read_description
@@ -239,7 +239,7 @@ class Plan:
         """Report what still rejects, and the findings that have a repair in other cases."""
         seen = {(one.rule, one.path) for one in self._left}
         for found in after.findings:
-            repeated = found.kind is Kind.OFFICIAL and _is_of_repeated(found.rule)
+            repeated = found.kind is Kind.OFFICIAL and demanded_key(found.rule, model.REPEATED)
             repairable = repeated or has_effect(found, Effect.REPAIRABLE)
             if (found.rejects or repairable) and found.rule.startswith(self._wanted):
                 self._left += [found] if (found.rule, found.path) not in seen else []
@@ -280,7 +280,7 @@ class Plan:
                 raise MlsubError(f"{path} changed since it was read, and is left as it is. Try again.")
             sink.write(content)
 
-        gone = {repair.line or 0 for repair in self.repairs[path] if _is_of_repeated(repair.rule)}
+        gone = {repair.line or 0 for repair in self.repairs[path] if demanded_key(repair.rule, model.REPEATED)}
         rewrite(path, write, lambda part: prove_same(path, part, repaired=gone))
 
     def _rename(self, path: Path) -> None:
@@ -307,8 +307,3 @@ def _entries(report: Report) -> set[tuple[str, ...]]:
         for entry in report.entries
         if entry.official is Verdict.ACCEPTED
     }
-
-
-def _is_of_repeated(rule: str) -> bool:
-    demand = demand_of(rule)
-    return demand is not None and demand.aspect == model.REPEATED
