@@ -170,7 +170,7 @@ def are_of_several_benchmarks(entry: Entry) -> bool:
     return not any(log.without_run for log in entry.logs) and _differ(called)
 
 
-def by_train_samples(entry: Entry, rcp: RcpResult, asked: str | None) -> Iterator[Finding]:
+def report_train_samples(entry: Entry, rcp: RcpResult, asked: str | None) -> Iterator[Finding]:
     """BERT is counted otherwise than usual: who asked for it, or that only this count is accepted."""
     if asked is not None:
         yield finding("rcp.train-samples", entry.path, actual=f"requested by {asked}")

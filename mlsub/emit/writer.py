@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from mlsub.divisions import CLOSED, division_of
 from mlsub.emit.errors import DoomedRunError, EmitError, EmitWarning, describe
 from mlsub.emit.sink import LogFile
-from mlsub.emit.values import plain_value, whole_number
+from mlsub.emit.values import check_whole, plain_value
 from mlsub.findings import Finding, Kind, Severity
 from mlsub.io.documents import Pair
 from mlsub.judge.keys import known_keys, missing_key, suggest_keys
@@ -182,20 +182,10 @@ class Writer:
             except EmitError as error:
                 actual = str(error).partition(" cannot")[0]
                 found.append(finding("preflight.cannot-log", self._path, f"{key} cannot be logged", actual=actual))
-        checked = preflight(*self._of, given, self._path, stated)
+        checked = preflight(*self._judged_as, given, self._path, stated)
         lost = hyperparameters.keys() - {one.key for one in given}
         found += [one for one in checked.findings if one.kind is not Kind.OFFICIAL or missing_key(one) not in lost]
-        return found if self.refuses else self._new(iter(found))
-
-    def _judge(self, event: Event) -> list[Finding]:
-        """Take the next record; the findings that it makes certain."""
-        self._rules.add((event,))
-        self._seeds += event.key == "seed"
-        if event.key not in self._known and len(self._unknown) < _MOST_UNKNOWN:
-            self._unknown.setdefault(event.key, event.line)
-        if not self._rules.in_trouble(event.key):
-            return []
-        return self._new(self._certain())
+        return found if self.refuses else self._not_reported(iter(found))
 
     def _certain(self) -> Iterator[Finding]:
         """What no later record can fix."""
@@ -209,7 +199,7 @@ class Writer:
         if self._seed_needed and not self._seeds:
             message, expected = "The run does not log its seed", "a different seed for each run"
             missing.append(finding("seed.missing", self._path, message, expected=expected))
-        return self._new(iter(suggest_keys(missing, self._unknown)))
+        return self._not_reported(iter(suggest_keys(missing, self._unknown)))
 
     def _is_logged_later(self, rule: KeyRule, flaw: Flaw) -> bool:
         """Whether what is wrong is about a key that is logged later, when the clock runs."""

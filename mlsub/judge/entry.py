@@ -23,7 +23,7 @@ from mlsub.review.cross import audit_entry, audit_samples
 from mlsub.review.entry import audit_runs
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import find_rule, finding, has_effect, reviewed
-from mlsub.rules.load import Benchmark
+from mlsub.rules.load import EntryRequirements
 from mlsub.score.scaled import FILE
 from mlsub.submission.model import POWER, Entry
 from mlsub.submission.params import NO_FLAGS, Flags
@@ -198,7 +198,7 @@ def _without_void(
     return [found for found in findings if not is_void(found)]
 
 
-def _check_files(entry: Entry, needs: Benchmark, round_: Round) -> Iterator[Finding]:
+def _check_files(entry: Entry, needs: EntryRequirements, round_: Round) -> Iterator[Finding]:
     """How many result files there are, whether the official tools find them, and what else lies there."""
     if entry.elsewhere is not None:
         yield finding("entry.glob-name", entry.path, actual=entry.elsewhere)
@@ -244,7 +244,9 @@ def _with_crashes(entry: Entry, findings: list[Finding]) -> list[Finding]:
     ]
 
 
-def _check_compliance(entry: Entry, needs: Benchmark, round_: Round, faulted: frozenset[str]) -> Iterator[Finding]:
+def _check_compliance(
+    entry: Entry, needs: EntryRequirements, round_: Round, faulted: frozenset[str]
+) -> Iterator[Finding]:
     """How many runs are noncompliant, by their logs or by their power measurements (``faulted``)."""
     missing = [log for log in entry.logs if log.without_run]
     bad = [log.name for log in entry.logs if not log.compliant or log.name in faulted]

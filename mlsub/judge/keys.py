@@ -20,9 +20,9 @@ from mlsub.log.event import before_run, step_of
 from mlsub.log.run import Run
 from mlsub.review.cadence import is_closed
 from mlsub.rounds import Round
-from mlsub.rules.aspects.records import Count
+from mlsub.rules.aspects.records import CountAspect
 from mlsub.rules.catalogue import demanded_key, finding
-from mlsub.rules.load import descriptions, rules_for
+from mlsub.rules.load import key_descriptions, rules_for
 from mlsub.rules.model import KeyRule
 from mlsub.submission.model import LogReport
 
@@ -116,7 +116,7 @@ def rules_of(round_: Round, division: str, benchmark: str) -> Iterator[tuple[Key
 
 def missing_key(found: Finding) -> str | None:
     """The key that a finding says is missing, if it says so."""
-    return demanded_key(found.rule, Count.name)
+    return demanded_key(found.rule, CountAspect.name)
 
 
 def meant_keys(

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from mlsub.convergence.algorithm import manner_of
+from mlsub.convergence.algorithm import dialect_of
 from mlsub.findings import Effect, Finding
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import readable
@@ -22,7 +22,7 @@ from mlsub.log.run import Run, RunFold
 from mlsub.log.trace import IntervalFold, Trace, TraceFold
 from mlsub.review.run import audit_run
 from mlsub.rounds import Round
-from mlsub.rules.aspects.records import AnyOf, Count
+from mlsub.rules.aspects.records import AnyOfAspect, CountAspect
 from mlsub.rules.catalogue import demanded_key, effects_of, finding, has_effect, isolated, reviewed
 from mlsub.submission.model import LogReport
 

@@ -20,7 +20,7 @@ from mlsub.review.cross import audit_organisation_seeds, audit_submitters
 from mlsub.review.disclosure import audit_disclosures
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import demanded_key, finding, has_effect, isolated, reviewed
-from mlsub.rules.load import Benchmark, benchmark
+from mlsub.rules.load import EntryRequirements, entry_requirements
 from mlsub.submission.audit import audit_layout
 from mlsub.submission.find import (
     SCALING_FOLDERS,

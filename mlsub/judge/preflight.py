@@ -28,8 +28,8 @@ from mlsub.judge.rules import LogRules
 from mlsub.log.event import PLACE, Event, before_run, step_of
 from mlsub.rounds import Round
 from mlsub.rules.aspects.base import Flaw
-from mlsub.rules.aspects.records import AnyOf
-from mlsub.rules.aspects.values import Metadata, Value
+from mlsub.rules.aspects.records import AnyOfAspect
+from mlsub.rules.aspects.values import MetadataAspect, ValueAspect
 from mlsub.rules.catalogue import demanded_key, finding
 from mlsub.rules.model import KeyRule
 
@@ -149,13 +149,13 @@ def _as_given(found: Finding, named: Mapping[str, Pair]) -> Finding:
     if found.line is None:
         return found
     one = list(named.values())[found.line]
-    fix = _as_number(one) if demanded_key(found.rule, Value.name) else None
+    fix = _as_number(one) if demanded_key(found.rule, ValueAspect.name) else None
     return replace(found, line=one.line, fix=fix or found.fix)
 
 
 def _numbers_as_text(named: Mapping[str, Pair], judged: Sequence[Finding], path: str) -> Iterator[Finding]:
     """Numbers that are text where no rule looks at the value."""
-    refused = {demanded_key(one.rule, Value.name) for one in judged}
+    refused = {demanded_key(one.rule, ValueAspect.name) for one in judged}
     for key, one in named.items():
         fix = _as_number(one) if _is_hyperparameter(key) else None
         if fix is not None and key not in refused:

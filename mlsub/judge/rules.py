@@ -149,7 +149,7 @@ class NamedRules:
             return None
         return self._keep_name if key in _NAMES and key not in self._named else self._keep
 
-    def look_ahead(self, records: Records) -> None:
+    def look_ahead(self, records: RecordBatch) -> None:
         """Look at records before their events are taken: where the log names itself in them, none has to be kept."""
         if self.rules is not None:
             return

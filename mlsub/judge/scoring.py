@@ -10,7 +10,7 @@ from mlsub.findings import Effect, Finding, Severity
 from mlsub.io.show import several, show
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding, has_effect, isolated
-from mlsub.rules.load import Benchmark
+from mlsub.rules.load import EntryRequirements
 from mlsub.score.scaled import (
     ScalingFile,
     audit_scaling,
@@ -32,7 +32,7 @@ _MOST_SCALES = 5
 
 
 def judge_score(
-    entry: Entry, needs: Benchmark, round_: Round, convergence: Convergence
+    entry: Entry, needs: EntryRequirements, round_: Round, convergence: Convergence
 ) -> tuple[ScoreResult, tuple[Finding, ...]]:
     """The score, and what prevents one.
 

@@ -9,7 +9,7 @@ from mlsub.findings import Finding
 from mlsub.io.show import plural, show
 from mlsub.log.event import Seed
 from mlsub.log.run import MAX_SEEDS
-from mlsub.review.cross import audit_seeds, digest_of
+from mlsub.review.cross import audit_seeds, digest_log
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding, reviewed
 from mlsub.submission.model import Entry, LogReport
@@ -81,7 +81,7 @@ def check_seeds(logs: tuple[LogReport, ...], *, required: bool = False) -> Judge
                 again.append((seed, first[0]))
         if again:
             seed, owner = again[0]
-            copied = owner is not log and digest_of(log) == digest_of(owner)
+            copied = owner is not log and digest_log(log) == digest_log(owner)
             findings.append(_shared(log, seed, owner, len(again), copied=copied))
             shared.add(log.path)
             copies.update([log.path] if copied else [])

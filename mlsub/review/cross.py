@@ -102,10 +102,10 @@ def audit_samples(entry: Entry, rcp: RcpResult) -> Iterator[Finding]:
 
 def audit_same_runs(logs: Iterable[LogReport]) -> Iterator[Finding]:
     """Yield logs whose records agree in number and times: copies, with or without another seed written in."""
-    return audit_fingerprints(fingerprints_of(logs))
+    return audit_same_fingerprints(fingerprint_logs(logs))
 
 
-def audit_fingerprints(fingerprints: Sequence[Fingerprint]) -> Iterator[Finding]:
+def audit_same_fingerprints(fingerprints: Sequence[Fingerprint]) -> Iterator[Finding]:
     """Yield the same by the fingerprints of the logs: one finding for each pair of entries."""
     first: dict[bytes, str] = {}
     pairs: dict[tuple[str, str], list[tuple[str, str]]] = {}
@@ -137,33 +137,9 @@ def audit_fingerprints(fingerprints: Sequence[Fingerprint]) -> Iterator[Finding]
         )
 
 
-def _copied(entry: str, other: str, logs: Sequence[tuple[str, str]]) -> Finding:
-    """The copies of one entry in another, or of one log; a note between the names of one organisation."""
-    names = [folder_of(path) for path in (entry, other)]
-    akin = names[0] != names[1] and organisation(names[0]) == organisation(names[1])
-    path, original = logs[0] if len(logs) == 1 else (entry, other)
-    files = [[one.rpartition("/")[2] for one in pair] for pair in logs]
-    shown = [" = ".join(dict.fromkeys(pair)) for pair in files]
-    more = f": {first_few(shown, 3)}" if len(logs) > 1 else ""
-    many = f" of {len(logs)} logs" if len(logs) > 1 else ""
-    return finding(
-        "entry.same-log-twice",
-        path,
-        "The runs are published under two names of one organisation" if akin else None,
-        actual=f"number and times of all records{many} as in {original}{more}",
-        expected="the runs under one name" if akin else None,
-        severity=Severity.NOTE if akin else None,
-    )
-
-
-def folder_of(path: str) -> str:
-    """Return the organisation's folder of a path; empty where the path does not name it."""
-    return f"/{path}".rpartition("/results/")[0].rpartition("/")[2]
-
-
-def fingerprints_of(logs: Iterable[LogReport], copies: Container[str] = ()) -> tuple[Fingerprint, ...]:
+def fingerprint_logs(logs: Iterable[LogReport], copies: Container[str] = ()) -> tuple[Fingerprint, ...]:
     """Return the fingerprint of each log that has records; ``copies`` are the paths of those that are known copies."""
-    return tuple(Fingerprint(log.path, digest_of(log), log.path in copies) for log in logs if log.run.timeline.events)
+    return tuple(Fingerprint(log.path, digest_log(log), log.path in copies) for log in logs if log.run.timeline.events)
 
 
 def digest_log(log: LogReport) -> bytes:

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from mlsub.findings import Effect, Finding
-from mlsub.io.data import reduced
+from mlsub.io.data import to_pickle
 from mlsub.log.reading import Crash
 from mlsub.log.run import Run
 from mlsub.log.trace import Intervals, Trace

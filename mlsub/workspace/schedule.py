@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from mlsub.findings import Effect, Finding
-from mlsub.io.data import reduced
+from mlsub.io.data import to_pickle
 from mlsub.judge.package import judge_package, list_package, logs_of
-from mlsub.review.cross import Fingerprint, fingerprints_of
+from mlsub.review.cross import Fingerprint, fingerprint_logs
 from mlsub.rules.catalogue import has_effect, isolated
 from mlsub.submission.model import LogReport, Package
 from mlsub.submission.report import Report
@@ -134,7 +134,7 @@ class _Reading:
             judged = judge_package(package, job.root, by_path, job.round, job.request.convergence)
             reports, copies = (judged.report,), judged.copies
         none: tuple[Fingerprint, ...] = ()
-        fingerprints, crashed = isolated("entry.same-log-twice", ".", lambda: fingerprints_of(logs, copies), none)
+        fingerprints, crashed = isolated("entry.same-log-twice", ".", lambda: fingerprint_logs(logs, copies), none)
         checked, record = Checked(reports, fingerprints, crashed), None
         if self._of_package is not None:
             fingerprint = job.fingerprint() if checked.lasting else None

@@ -27,7 +27,7 @@ from mlsub.io.show import first_few, plural, show
 from mlsub.log.changes import Change
 from mlsub.review.cross import digest_log
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round
-from mlsub.rounds.benchmarks import Held
+from mlsub.rounds.benchmarks import ResultsFolder
 from mlsub.rules.catalogue import finding, has_effect
 from mlsub.submission.find import find
 from mlsub.submission.pairing import without

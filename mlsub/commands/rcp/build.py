@@ -33,10 +33,10 @@ from mlsub.log.reading import LARGEST_COUNT, usable_number
 from mlsub.log.run import RunFold
 from mlsub.review.cross import audit_same_runs
 from mlsub.rounds import Round
-from mlsub.rounds.benchmarks import titled
+from mlsub.rounds.benchmarks import names_by_title
 from mlsub.rules.catalogue import has_effect
-from mlsub.rules.constraints import Stated
-from mlsub.rules.load import benchmark, rules_for
+from mlsub.rules.constraints import StatedValues
+from mlsub.rules.load import entry_requirements, rules_for
 from mlsub.rules.model import RuleSet
 from mlsub.submission.model import LogReport
 

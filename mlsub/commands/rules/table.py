@@ -14,8 +14,8 @@ from mlsub.present.envelope import Answer
 from mlsub.present.explanation import explanation
 from mlsub.rounds import Round, all_rounds, find_benchmark, find_round, find_usage, rounds_with, spans, usages
 from mlsub.rules.aspects import ASPECTS, aspects_of
-from mlsub.rules.aspects.base import Part
-from mlsub.rules.aspects.records import Count, Repeated
+from mlsub.rules.aspects.base import DemandPart
+from mlsub.rules.aspects.records import CountAspect, RepeatedAspect
 from mlsub.rules.catalogue import find_rule
 from mlsub.rules.explain import all_demands, rule_ids
 from mlsub.rules.load import entry_requirements, rules_for

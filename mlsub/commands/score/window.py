@@ -68,7 +68,7 @@ def _selected(logs: Sequence[LogReport], round_: Round, size: int) -> Selected:
     problems = [f"the runs are of more than one benchmark ({', '.join(named[:5])}); name those of one"]
     name = one_benchmark(logs, round_) if len(named) < 2 else None
     if name is not None:
-        needs = benchmark(round_.usage, round_.name, name, round_.overlay)
+        needs = entry_requirements(round_.usage, round_.name, name, round_.overlay)
         problems = [*why_no_experiment(logs), *why_no_window(len(logs), size, needs.forgiven)]
         if not problems:
             selection = select_window([run for log in logs if (run := timed_run(log))], size, needs.forgiven)

@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from msgspec.structs import replace
 
 from mlsub.commands.status.tasks import EntryStatus, Task, fill_in, rejections, tasks_of_plan
-from mlsub.convergence.margin import benchmark_held, margin_of
+from mlsub.convergence.margin import benchmark_tested, margin_of
 from mlsub.findings import Effect, Kind, Says, Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import plural
@@ -25,7 +25,7 @@ from mlsub.present.envelope import Answer
 from mlsub.rounds import Round, get_round
 from mlsub.rounds.calendar import CalendarDay, calendar_of
 from mlsub.rules.catalogue import has_effect
-from mlsub.rules.load import benchmark
+from mlsub.rules.load import entry_requirements
 from mlsub.submission.find import Place, Target, folders, is_folder, locate, manifest_near, named_round, organisations
 from mlsub.submission.manifest import MANIFEST
 from mlsub.submission.report import Report
