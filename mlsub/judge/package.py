@@ -13,7 +13,6 @@ from mlsub.convergence.entry import USUAL, Options
 from mlsub.divisions import DIVISIONS
 from mlsub.findings import Blocks, Effect, Finding, Kind, Severity, Verdict
 from mlsub.io.errors import reason_of
-from mlsub.io.look import is_folder, names_in
 from mlsub.io.show import readable
 from mlsub.judge.entry import JudgedEntry, judge_entry, official_only_if_checked
 from mlsub.review.cross import audit_organisation_seeds, audit_submitters
@@ -26,7 +25,6 @@ from mlsub.submission.find import (
     SCALING_FOLDERS,
     Place,
     Target,
-    below,
     folders,
     is_organisation,
     locate,
@@ -37,7 +35,8 @@ from mlsub.submission.listing import list_tree
 from mlsub.submission.model import RESULT_PATTERN, Entry, LogReport, Package
 from mlsub.submission.params import flags_of
 from mlsub.submission.remedies import fix_for_too_deep
-from mlsub.submission.report import EmptyFolder, LogResult, Report, SystemResult
+from mlsub.submission.report import EmptyFolder, EntryResult, LogResult, Report, SystemResult
+from mlsub.submission.snapshot import below
 from mlsub.submission.tree import read_tree
 from mlsub.systems.description import SystemDescription, read_description
 from mlsub.systems.fields import facts_of
@@ -48,13 +47,13 @@ def list_package(place: Place, root: Path, round_: Round) -> Package:
     if place.target is Target.LOG:
         return _lone_log(place, root)
     if place.organisation is None:
-        return _lone_benchmark(place.path, root, round_)
+        return _lone_benchmark(place, root, round_)
     prefix = _prefix(place.organisation, root)
     if place.target is not Target.ORGANISATION:
         return read_tree(place, prefix, round_)
-    if why := _dangling(place.path):
+    if why := _dangling(place):
         found = finding("tree.unreadable", prefix.rstrip("/") or ".", why)
-        return Package(folder=place.path, prefix=prefix, findings=(found,))
+        return Package(folder=place.path, prefix=prefix, findings=(found,), snapshot=place.snapshot)
     package = with_layout(read_tree(place, prefix, round_), round_)
     return _too_deep(package) if place.deep else package if place.listed else _lying(package)
 
@@ -64,10 +63,10 @@ def logs_of(package: Package) -> tuple[str, ...]:
     return tuple(str(file) for entry in package.entries for file in entry.results)
 
 
-def _dangling(folder: Path) -> str | None:
+def _dangling(place: Place) -> str | None:
     """Why an organisation is no folder; None for one."""
     try:
-        return None if is_folder(folder) else "The link is broken or circular"
+        return None if place.snapshot.is_folder(place.path) else "The link is broken or circular"
     except OSError as error:
         return f"It cannot be accessed: {reason_of(error)}"
 
@@ -79,7 +78,9 @@ def _lying(package: Package) -> Package:
     if above.name.lower() != name.lower() and not in_division:
         return package
     try:
-        if (not in_division and folders(above) != [package.folder]) or is_organisation(above):
+        if not in_division and folders(above, package.snapshot) != [package.folder]:
+            return package
+        if is_organisation(above, package.snapshot):
             return package
     except OSError as error:
         message = f"What lies beside it is unknown, since the folder above cannot be read: {reason_of(error)}"
@@ -90,21 +91,22 @@ def _lying(package: Package) -> Package:
         f"The folder lies in one named {above.name}, one level too deep" if in_division else None,
         expected=f"{above.parent.name}/{name}/results" if in_division else f"{above.name}/results",
         actual=f"{above.name}/{name}/results",
-        fix=fix_for_too_deep(package.folder, above, alone=True),
+        fix=fix_for_too_deep(package.folder, above, package.snapshot, alone=True),
     )
     return replace(package, findings=(*package.findings, problem))
 
 
 def _too_deep(package: Package) -> Package:
     """An organisation whose tree lies in another folder of an organisation: judged all the same, and rejected."""
-    folder = package.folder
+    folder, snapshot = package.folder, package.snapshot
+    alone = len(too_deep(folder.parent, snapshot)) == 1
     problem = finding(
         "tree.too-deep",
         package.path,
         f"The files of {folder.name} are one folder too deep",
         expected=f"{folder.parent.name}/results",
         actual=f"{folder.parent.name}/{folder.name}/results",
-        fix=fix_for_too_deep(folder, folder.parent, alone=len(too_deep(folder.parent)) == 1),
+        fix=fix_for_too_deep(folder, folder.parent, snapshot, alone=alone),
     )
     return replace(package, findings=(problem, *package.findings))
 
@@ -113,19 +115,20 @@ def _prefix(folder: Path, root: Path) -> str:
     return "" if (relative := below(root, folder)) == "." else f"{relative}/"
 
 
-def _lone_benchmark(folder: Path, root: Path, round_: Round) -> Package:
+def _lone_benchmark(place: Place, root: Path, round_: Round) -> Package:
     """A folder of result logs outside any tree: an entry without organisation or description."""
-    names = names_in(folder)
+    folder, names = place.path, place.snapshot.names_in(place.path)
     entry = Entry(
         path=below(root, folder),
         organisation=folder.parent.name,
         system=folder.parent.name,
         benchmark=folder.name,
         folder=folder,
-        results=tuple(sorted(folder / name for name in names if fnmatchcase(name, RESULT_PATTERN))),
-        strays=tuple(sorted(name for name in names if name[0] != "." and not fnmatchcase(name, RESULT_PATTERN))),
+        results=tuple(folder / name for name in names if fnmatchcase(name, RESULT_PATTERN)),
+        strays=tuple(name for name in names if name[0] != "." and not fnmatchcase(name, RESULT_PATTERN)),
         scaling_type=folder.parent.name if round_.scaling_folders and folder.parent.name in SCALING_FOLDERS else None,
         in_tree=False,
+        snapshot=place.snapshot,
     )
     return Package(folder=folder, prefix=_prefix(folder, root), entries=(entry,), in_tree=False)
 
@@ -142,6 +145,7 @@ def _lone_log(place: Place, root: Path) -> Package:
         folder=folder,
         results=(place.path,),
         in_tree=False,
+        snapshot=place.snapshot,
     )
     return Package(folder=folder, prefix=_prefix(folder, root), entries=(entry,), in_tree=False)
 
@@ -224,7 +228,7 @@ def _empty_folders(package: Package, round_: Round) -> Iterator[EmptyFolder]:
 def _description(file: Path, package: Package, round_: Round) -> SystemDescription:
     """A system's description, which the result summarizer reads where the system has a folder in results."""
     try:
-        summarised = is_folder(package.folder / "results" / file.name.removesuffix(".json"))
+        summarised = package.snapshot.is_folder(package.folder / "results" / file.name.removesuffix(".json"))
     except OSError:
         summarised = False  # Then there is a finding on it.
     description = read_description(file, package.path_of(file), round_, summarised=summarised)
@@ -296,7 +300,7 @@ def with_layout(package: Package, round_: Round) -> Package:
     judged = {below(package.folder, file) for file in read}
     beside = {f"{below(package.folder, entry.folder)}/{name}" for entry in package.entries for name in entry.strays}
     explained = package.explained | beside
-    listing, review = isolated("layout", ".", lambda: list_tree(package.folder), None)
+    listing, review = isolated("layout", ".", lambda: list_tree(package.folder, package.snapshot), None)
     if listing is not None:
         review = reviewed("layout", ".", audit_layout, listing, systems, round_.usage, judged, explained)
     found = [replace(f, path=package.path if f.path == "." else package.prefix + f.path) for f in review]

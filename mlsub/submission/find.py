@@ -8,7 +8,7 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec.structs import replace
@@ -19,6 +19,7 @@ from mlsub.io.data import shipped
 from mlsub.io.show import LONGEST, Spellings, flat, spellings
 from mlsub.rounds import usages
 from mlsub.submission.manifest import ROUND, SEALED
+from mlsub.submission.snapshot import Snapshot
 from mlsub.submission.templates import content_of
 
 if TYPE_CHECKING:
@@ -93,7 +94,8 @@ class Place(msgspec.Struct, frozen=True):
     ``organisation`` is the folder of the organisation it lies in, if any. ``listed``: it is an organisation found in a
     folder of several, and not asked for by itself; ``deep``: and lies in the folder of another one. ``usage`` and
     ``round`` are empty where they are not known; ``round_from`` is the name of the folder or manifest that they were
-    read off. ``problem`` says why the place cannot be checked; None where it can.
+    read off. ``problem`` says why the place cannot be checked; None where it can. ``snapshot`` is what was looked at
+    to find out; who reads the place goes on from there.
     """
 
     path: Path
@@ -105,6 +107,7 @@ class Place(msgspec.Struct, frozen=True):
     round: str = ""
     round_from: str | None = None
     problem: Finding | None = None
+    snapshot: Snapshot = msgspec.field(default_factory=Snapshot)
 
     @property
     def root(self) -> Path:
@@ -112,6 +115,10 @@ class Place(msgspec.Struct, frozen=True):
         if self.target is Target.LOG:
             return self.path.parent
         return self.organisation or self.path
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        fields = (getattr(self, name) for name in self.__struct_fields__[:-1])
+        return Place, (*fields, self.snapshot.below(self.root))
 
 
 def named_round(folder: str) -> tuple[str, str] | None:
@@ -126,25 +133,27 @@ def named_round(folder: str) -> tuple[str, str] | None:
     return (*named, "training")[0], f"{rest[0]}.{rest[1]}"
 
 
-def is_organisation(folder: Path, *, unseen: bool | None = None) -> bool:
+def is_organisation(folder: Path, snapshot: Snapshot | None = None, *, unseen: bool | None = None) -> bool:
     """Return whether a folder is laid out like an organisation's tree.
 
     Args:
         folder: where to look.
+        snapshot: what was looked at before.
         unseen: the answer where that cannot be looked at; None to raise.
 
     Raises:
         OSError: it cannot be looked at.
     """
+    snapshot = snapshot or Snapshot()
     try:
-        return look.is_folder(folder / "results") or look.is_folder(folder / "systems")
+        return snapshot.is_folder(folder / "results") or snapshot.is_folder(folder / "systems")
     except OSError:
         if unseen is None:
             raise
         return unseen
 
 
-def too_deep(folder: Path) -> list[Path]:
+def too_deep(folder: Path, snapshot: Snapshot | None = None) -> list[Path]:
     """Return the organisations' folders in a folder that is one itself by its name or its place; as a rule none.
 
     It has the name of one of them, or lies in a round's folder beside organisations.
@@ -152,16 +161,16 @@ def too_deep(folder: Path) -> list[Path]:
     Raises:
         OSError: it cannot be looked at.
     """
-    if is_organisation(folder) or named_round(folder.name):
+    snapshot = snapshot or Snapshot()
+
+    def organisations_in(above: Path) -> list[Path]:
+        return [child for child in folders(above, snapshot) if is_organisation(child, snapshot, unseen=False)]
+
+    if is_organisation(folder, snapshot) or named_round(folder.name):
         return []
-    inside = _organisations_in(folder)
+    inside = organisations_in(folder)
     named = any(child.name.lower() == folder.name.lower() for child in inside)
-    return inside if named or (inside and named_round(folder.parent.name) and _organisations_in(folder.parent)) else []
-
-
-def _organisations_in(folder: Path) -> list[Path]:
-    """Return the organisations' folders in a folder, but for those that cannot be looked at."""
-    return [child for child in folders(folder) if is_organisation(child, unseen=False)]
+    return inside if named or (inside and named_round(folder.parent.name) and organisations_in(folder.parent)) else []
 
 
 def find(path: Path) -> Place:
@@ -185,49 +194,44 @@ def locate(path: Path) -> Place:
     """
     # Without "..", or the folders above would not be those the path lies in.
     path = Path(os.path.abspath(path))  # noqa: PTH100
-    parents = path.parents
-    if not look.is_folder(path):
+    parents, snapshot = path.parents, Snapshot()
+
+    def is_described(organisation: Path) -> bool:
+        return snapshot.is_folder(organisation / "systems")
+
+    def place(kind: Target, organisation: Path | None = None, at: Path = path) -> Place:
+        return Place(at, kind, organisation, snapshot=snapshot)
+
+    if not snapshot.is_folder(path):
         below = _below_results(path.parent)
-        organisation = path.parents[below + 1] if below in (2, 3) and len(parents) > below + 2 else None
-        return Place(path, Target.LOG, organisation if organisation and _is_described(organisation) else None)
-    loose = any(fnmatchcase(name, "result_*.txt") for name in look.names_in(path))
-    if is_organisation(path) and not (loose and _holds_nothing(path)):
-        return Place(path, Target.ORGANISATION, path)
+        organisation = parents[below + 1] if below in (2, 3) and len(parents) > below + 2 else None
+        return place(Target.LOG, organisation if organisation and is_described(organisation) else None)
+    loose = any(fnmatchcase(name, "result_*.txt") for name in snapshot.names_in(path))
+    if is_organisation(path, snapshot):
+        # Logs beside an empty folder of one of these names are logs alone.
+        systems = folders(path / "results", snapshot) if loose and not is_described(path) else ()
+        if not loose or is_described(path) or any(folders(system, snapshot) for system in systems):
+            return place(Target.ORGANISATION, path)
     unseen: OSError | None = None
-    for child in _children(path):
+    for child in _children(path, snapshot):
         try:
-            if _holds_organisation(child):
-                # Before anything that goes by names: organisations may lie in a folder called results.
-                return Place(path, Target.ORGANISATIONS)
+            # Before anything that goes by names: organisations may lie in a folder called results, or too deep in one.
+            if snapshot.is_folder(child) and (is_organisation(child, snapshot) or too_deep(child, snapshot)):
+                return place(Target.ORGANISATIONS)
         except OSError as error:
             # A folder that is closed does not change what a folder is by its own place.
             unseen = unseen or error
-    if path.name == "results" and not (loose and not _is_described(path.parent)):
-        return Place(path.parent, Target.ORGANISATION, path.parent)
-    if path.parent.name == "results" and not (loose and not _is_described(path.parent.parent)):
-        return Place(path, Target.SYSTEM, path.parent.parent)
+    if path.name == "results" and not (loose and not is_described(path.parent)):
+        return place(Target.ORGANISATION, path.parent, at=path.parent)
+    if path.parent.name == "results" and not (loose and not is_described(path.parent.parent)):
+        return place(Target.SYSTEM, path.parent.parent)
     below = _below_results(path)
-    if below in (2, 3) and len(parents) > below and not (loose and not _is_described(parents[below])):
-        target = Target.SCALING if below == 2 and path.name in SCALING_FOLDERS else Target.BENCHMARK
-        return Place(path, target, parents[below])
+    if below in (2, 3) and len(parents) > below and not (loose and not is_described(parents[below])):
+        kind = Target.SCALING if below == 2 and path.name in SCALING_FOLDERS else Target.BENCHMARK
+        return place(kind, parents[below])
     if unseen is not None and not loose:
         raise unseen
-    return Place(path, Target.BENCHMARK if loose else Target.NOTHING)
-
-
-def _holds_organisation(path: Path) -> bool:
-    """Return whether a path is an organisation's folder, or one in which their folders lie too deep."""
-    return look.is_folder(path) and (is_organisation(path) or bool(too_deep(path)))
-
-
-def _is_described(organisation: Path) -> bool:
-    """Return whether an organisation's folder has a place for system descriptions."""
-    return look.is_folder(organisation / "systems")
-
-
-def _holds_nothing(folder: Path) -> bool:
-    """Return whether a folder laid out like an organisation's has neither descriptions nor results of any system."""
-    return not _is_described(folder) and not any(map(folders, folders(folder / "results")))
+    return place(Target.BENCHMARK if loose else Target.NOTHING)
 
 
 def _below_results(path: Path) -> int:
@@ -301,12 +305,21 @@ def packages(place: Place) -> list[Place]:
     Raises:
         OSError: the place cannot be looked at.
     """
-    if place.target is Target.ORGANISATIONS:
-        deep = too_deep(place.path)
-        return [_listed(place, child, deep=True) for child in deep] or [
-            package for child in _children(place.path) for package in _packages_of(place, child)
-        ]
-    return [place] if place.organisation is not None or place.target in (Target.LOG, Target.BENCHMARK) else []
+    if place.target is not Target.ORGANISATIONS:
+        return [place] if place.organisation is not None or place.target in (Target.LOG, Target.BENCHMARK) else []
+    snapshot = place.snapshot
+
+    def listed(folder: Path, *, deep: bool = False) -> Place:
+        return replace(place, path=folder, target=Target.ORGANISATION, organisation=folder, listed=True, deep=deep)
+
+    found = [listed(inner, deep=True) for inner in too_deep(place.path, snapshot)]
+    for child in [] if found else _children(place.path, snapshot):
+        try:
+            if snapshot.is_folder(child) or snapshot.is_link(child):
+                found += [listed(inner, deep=True) for inner in too_deep(child, snapshot)] or [listed(child)]
+        except OSError:
+            found.append(listed(child))  # It says so when it is read.
+    return found
 
 
 def organisations(place: Place) -> list[Place]:
@@ -317,30 +330,18 @@ def organisations(place: Place) -> list[Place]:
     """
     if place.target is not Target.ORGANISATIONS:
         return [place]
-    return [replace(one, listed=False, deep=False) for one in packages(place) if is_organisation(one.path, unseen=True)]
+    found = [one for one in packages(place) if is_organisation(one.path, place.snapshot, unseen=True)]
+    return [replace(one, listed=False, deep=False) for one in found]
 
 
-def _listed(round_: Place, folder: Path, *, deep: bool = False) -> Place:
-    return replace(round_, path=folder, target=Target.ORGANISATION, organisation=folder, listed=True, deep=deep)
-
-
-def _packages_of(round_: Place, child: Path) -> list[Place]:
-    """Return the package that a folder is, or those too deep in it; one that cannot be looked at says so when read."""
-    try:
-        if not look.is_folder(child) and not look.is_link(child):
-            return []
-        return [_listed(round_, inner, deep=True) for inner in too_deep(child)] or [_listed(round_, child)]
-    except OSError:
-        return [_listed(round_, child)]
-
-
-def folders(path: Path) -> list[Path]:
+def folders(path: Path, snapshot: Snapshot | None = None) -> list[Path]:
     """Return the folders in a folder, and links to folders, without hidden ones; none where there is no folder.
 
     Raises:
         OSError: it cannot be listed, or what lies in it cannot be looked at.
     """
-    return [child for child in _children(path) if look.is_folder(child)]
+    snapshot = snapshot or Snapshot()
+    return [child for child in _children(path, snapshot) if snapshot.is_folder(child)]
 
 
 def rounds_in(place: Place) -> list[Path]:
@@ -353,31 +354,20 @@ def rounds_in(place: Place) -> list[Path]:
         return []
     if place.target not in (Target.NOTHING, Target.ORGANISATIONS):
         return []
-    inside = folders(place.path)
+    inside = folders(place.path, place.snapshot)
     rounds = [child for child in inside if named_round(child.name)]
-    beside = [child for child in inside if child not in rounds and is_organisation(child, unseen=True)]
+    beside = [child for child in inside if child not in rounds and is_organisation(child, place.snapshot, unseen=True)]
     return [*rounds, *beside] if rounds else []
 
 
-def _children(folder: Path) -> list[Path]:
-    return sorted(folder / name for name in look.names_in(folder) if not name.startswith("."))
-
-
-def below(folder: Path, path: Path) -> str:
-    """Return a path as seen from a folder that it lies in, with ``/`` between names; ``.`` for the folder itself.
-
-    Raises:
-        ValueError: it does not lie there.
-    """
-    # A tree has thousands of them, and path objects take ten times as long.
-    whole, start = str(path), f"{folder}/"
-    return whole[len(start) :] if whole.startswith(start) else path.relative_to(folder).as_posix()
+def _children(folder: Path, snapshot: Snapshot) -> list[Path]:
+    return [folder / name for name in snapshot.names_in(folder) if not name.startswith(".")]
 
 
 def is_folder(path: Path) -> bool:
     """Return whether a path is a folder, or a link to one; not where that cannot be found out.
 
-    Only for those on whom no verdict depends: a verdict asks :mod:`mlsub.io.look`.
+    Only for those on whom no verdict depends: a verdict asks :mod:`mlsub.io.look`, or a snapshot.
     """
     try:
         return look.is_folder(path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import stat
 from collections.abc import Iterable, Iterator
@@ -17,6 +16,7 @@ from mlsub.findings import Finding
 from mlsub.io.data import shipped
 from mlsub.io.errors import reason_of
 from mlsub.rules.catalogue import finding
+from mlsub.submission.snapshot import Snapshot, Status
 from mlsub.submission.templates import begins_as_template, content_of, may_be_template
 
 #: Names shown of many.
@@ -144,11 +144,14 @@ MAX_DEPTH = 40
 _ELF, _MOST_HEADS = b"\x7fELF", 1_000
 
 
-def list_tree(folder: Path, *, max_items: int = MAX_ITEMS, max_depth: int = MAX_DEPTH) -> Listing:
+def list_tree(
+    folder: Path, snapshot: Snapshot | None = None, *, max_items: int = MAX_ITEMS, max_depth: int = MAX_DEPTH
+) -> Listing:
     """Return the listing of an organisation's folder. It says what cannot be looked at; nothing is raised.
 
     Folders of caches and of version control are items, but what lies in them is not listed.
     """
+    snapshot = snapshot or Snapshot()
     items: list[Item] = []
     closed: dict[str, str] = {}
     unread: dict[str, str] = {}
@@ -157,16 +160,17 @@ def list_tree(folder: Path, *, max_items: int = MAX_ITEMS, max_depth: int = MAX_
     while waiting:
         path, depth = waiting.pop()
         try:
-            with os.scandir(f"{folder}/{path}") as entries:
-                found = [_item(entry, f"{path}/{entry.name}" if path else entry.name, unread) for entry in entries]
+            statuses = snapshot.items_in(f"{folder}/{path}" if path else folder)
         except (OSError, ValueError) as error:
             closed[path or "."] = reason_of(error)
             continue
+        above = f"{path}/" if path else ""
+        found = [_item(above + name, status, unread) for name, status in statuses.items()]
         items += found
         if len(items) > max_items:
             cut = f"more than {max_items:,} names"
             break
-        below = sorted(item.path for item in found if item.kind is ItemKind.FOLDER and not is_stray_folder(item))
+        below = [item.path for item in found if item.kind is ItemKind.FOLDER and not is_stray_folder(item)]
         if below and depth >= max_depth:
             cut = f"folders nested more than {max_depth} deep"
             continue
@@ -179,20 +183,17 @@ def list_tree(folder: Path, *, max_items: int = MAX_ITEMS, max_depth: int = MAX_
     return Listing(items=tuple(items), closed=closed, unread=unread, cut=cut, unfilled=unfilled, programs=programs)
 
 
-def _item(entry: os.DirEntry[str], path: str, unread: dict[str, str]) -> Item:
-    try:
-        if entry.is_symlink():
-            return Item(path, ItemKind.LINK, target=os.readlink(entry.path))  # noqa: PTH115  (a path object would normalise it)
-        if entry.is_dir(follow_symlinks=False):
-            return Item(path, ItemKind.FOLDER)
-        status = entry.stat(follow_symlinks=False)
-    except OSError as error:
-        # What is gone meanwhile, too, is a name without facts.
-        unread[path] = reason_of(error)
+def _item(path: str, found: Status, unread: dict[str, str]) -> Item:
+    if found.is_folder:
+        return Item(path, ItemKind.FOLDER)
+    if found.problem is not None:
+        unread[path] = found.problem
         return Item(path)
-    if not stat.S_ISREG(status.st_mode):
+    if found.target is not None:
+        return Item(path, ItemKind.LINK, target=found.target)
+    if not stat.S_ISREG(found.mode):
         return Item(path, ItemKind.OTHER)
-    return Item(path, ItemKind.FILE, status.st_size, bool(status.st_mode & 0o111))
+    return Item(path, ItemKind.FILE, found.size, bool(found.mode & 0o111))
 
 
 def _is_unfilled_template(folder: Path, item: Item, unread: dict[str, str]) -> bool:

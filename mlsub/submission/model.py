@@ -13,9 +13,8 @@ from mlsub.log.reading import Crash
 from mlsub.log.run import Run
 from mlsub.log.trace import Intervals, Trace
 from mlsub.rounds import Round
-from mlsub.rules.catalogue import has_effect
-from mlsub.submission.find import below
 from mlsub.submission.listing import Listing
+from mlsub.submission.snapshot import Snapshot, below
 from mlsub.systems.description import SystemDescription
 
 
@@ -82,8 +81,8 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     ``path`` is what findings call the folder; ``strays`` are the names of what else lies there. ``scaling_type`` is
     ``strong`` or ``weak`` in HPC. ``elsewhere`` says what the official tools find in place of the results, for names
     that they take for search patterns; None where they find these. ``in_tree`` is False for a folder that lies in no
-    organisation's tree. ``logs`` are those of the results once they are judged, ``description`` is that of the system;
-    None where there is none.
+    organisation's tree. ``snapshot`` is what was looked at before. ``logs`` are those of the results once they are
+    judged, ``description`` is that of the system; None where there is none.
     """
 
     path: str
@@ -96,6 +95,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     scaling_type: str | None = None
     elsewhere: str | None = None
     in_tree: bool = True
+    snapshot: Snapshot = msgspec.field(default_factory=Snapshot)
     logs: tuple[LogReport, ...] = ()
     description: SystemDescription | None = None
 
@@ -118,7 +118,7 @@ class Package(msgspec.Struct, frozen=True, kw_only=True):
 
     ``prefix`` is what paths of the report have before those in ``folder``. ``skipped`` are entries without logs, which
     the round's checker takes for none. ``explained`` are paths below the folder that a finding already speaks of.
-    ``listing`` is all that lies there, where it was looked at.
+    ``snapshot`` is what was looked at before; ``listing`` is all that lies there, where that was asked for.
     """
 
     folder: Path
@@ -129,6 +129,7 @@ class Package(msgspec.Struct, frozen=True, kw_only=True):
     skipped: tuple[Entry, ...] = ()
     explained: frozenset[str] = frozenset()
     in_tree: bool = True
+    snapshot: Snapshot = msgspec.field(default_factory=Snapshot)
     listing: Listing | None = None
 
     @property

@@ -11,12 +11,12 @@ from pathlib import Path
 from shlex import join, quote
 
 from mlsub.divisions import DIVISIONS
-from mlsub.io.look import is_folder, names_in
 from mlsub.io.show import several
 from mlsub.rounds import usages
 from mlsub.rules.catalogue import FIX
 from mlsub.submission.find import folders, known_organisations, organisation
 from mlsub.submission.model import RESULT_PATTERN, Entry
+from mlsub.submission.snapshot import Snapshot
 
 #: Names of logs that are almost those of results: ``Result_0.txt``, ``result-0.log``.
 ALMOST_RESULT = re.compile(r"results?[ _.-]?(\d{1,9})\.(?:txt|log|out)", re.IGNORECASE)
@@ -56,13 +56,13 @@ def renamed_benchmark(name: str, known: Iterable[str]) -> str | None:
     return meant[0] if len(meant) == 1 else None
 
 
-def logs_in(folder: Path) -> int:
+def logs_in(folder: Path, snapshot: Snapshot) -> int:
     """Return how many results lie in a folder.
 
     Raises:
         OSError: it cannot be listed.
     """
-    return sum(fnmatchcase(name, RESULT_PATTERN) for name in names_in(folder))
+    return sum(fnmatchcase(name, RESULT_PATTERN) for name in snapshot.names_in(folder))
 
 
 def fix_for_run_count(entry: Entry, needed: int) -> str | None:
@@ -85,8 +85,8 @@ def fix_for_run_count(entry: Entry, needed: int) -> str | None:
     if other := other_logs(entry.strays, needed - len(entry.results)):
         named = several(list(other), 5)
         return f"If these are the logs of the runs that are missing, name them result_<n>.txt: {named}; {_RENAMES}."
-    inside = [name for name in entry.strays if is_folder(entry.folder / name)]
-    deeper = next((name for name in inside if logs_in(entry.folder / name)), None)
+    inside = [name for name in entry.strays if entry.snapshot.is_folder(entry.folder / name)]
+    deeper = next((name for name in inside if logs_in(entry.folder / name, entry.snapshot)), None)
     if deeper is not None and not entry.results:
         if len(inside) == 1:
             return f"Move the logs one folder up; {FIX} does it."
@@ -118,17 +118,18 @@ def _hidden(system: str) -> str:
     return f"Remove results/{system}: the official checker takes each folder in results for a system."
 
 
-def fix_for_too_deep(inner: Path, outer: Path, *, alone: bool) -> str:
+def fix_for_too_deep(inner: Path, outer: Path, snapshot: Snapshot, *, alone: bool) -> str:
     """Return how to get an organisation's tree up, with a command only where that overwrites and mixes nothing.
 
     Args:
         inner: the folder with its tree.
         outer: the folder that has its place: beside it belong the other organisations.
+        snapshot: what was looked at before.
         alone: whether no other organisation lies in ``outer``.
     """
     above = outer.parent
     if alone and outer.name.lower() not in DIVISIONS:
-        return _up(inner, outer, above)
+        return _up(inner, outer, above, snapshot)
     deep = inner.relative_to(above).as_posix()
     if os.path.lexists(above / inner.name):
         return _taken([inner.name], above)
@@ -148,11 +149,11 @@ def _named_organisation(inner: Path, above: Path) -> Path | None:
     return may[-1] if same else known[0] if len(known) == 1 else None
 
 
-def fix_for_divided(deep: Sequence[Path], above: Path) -> str:
+def fix_for_divided(deep: Sequence[Path], above: Path, snapshot: Snapshot) -> str:
     """Return how to get several organisations' trees up to the folder above all of them."""
     named = [_named_organisation(inner, above) for inner in deep]
     if len(deep) == 1 and named[0] is not None and named[0].parent == above:
-        return _up(deep[0], named[0], above)
+        return _up(deep[0], named[0], above, snapshot)
     if named != list(deep):
         paths = several([inner.relative_to(above).as_posix() for inner in deep], _MOST_NAMED)
         each = "what this folder contains" if len(deep) == 1 else "what each of these contains"
@@ -168,16 +169,16 @@ def fix_for_divided(deep: Sequence[Path], above: Path) -> str:
     if len(deep) > _MOST_NAMED:
         return f"Move each organisation's folder up to {above.name}."
     command = join(["mv", *(inner.relative_to(above).as_posix() for inner in deep), "."])
-    if emptied := [folder for folder in dict.fromkeys(inner.parent for inner in deep) if _holds_only(folder, deep)]:
+
+    def holds_only_these(folder: Path) -> bool:
+        try:
+            return {folder / name for name in snapshot.names_in(folder)} <= set(deep)
+        except OSError:
+            return False
+
+    if emptied := list(filter(holds_only_these, dict.fromkeys(inner.parent for inner in deep))):
         command = f"{command} && {_rmdir(emptied, above)}"
     return f"Move the organisations' folders up: {command} in the folder {above.name}."
-
-
-def _holds_only(folder: Path, known: Sequence[Path]) -> bool:
-    try:
-        return {folder / name for name in names_in(folder)} <= set(known)
-    except OSError:
-        return False
 
 
 def fix_for_elsewhere(deep: Sequence[Path]) -> str:
@@ -192,23 +193,32 @@ def typed(path: Path) -> str:
     return path.relative_to(here).as_posix() if path.is_relative_to(here) else str(path)
 
 
-def find_missing_folder(organisation: Path, name: str, benchmarks: Collection[str]) -> tuple[str, str] | None:
+def find_missing_folder(
+    organisation: Path, name: str, benchmarks: Collection[str], snapshot: Snapshot
+) -> tuple[str, str] | None:
     """Return the folder in which the files of a missing ``results`` or ``systems`` lie, and what to do with it.
 
     Raises:
         OSError: a folder cannot be looked at.
     """
-    there = [child for child in folders(organisation) if child.name not in ("results", "systems", "benchmarks")]
+    there = [
+        child for child in folders(organisation, snapshot) if child.name not in ("results", "systems", "benchmarks")
+    ]
     close = get_close_matches(name, [child.name.lower() for child in there], n=1, cutoff=0.8)
     for child in there:
         if child.name.lower() in close:
             does = f"; {FIX} does it." if name == "results" else "."
             return child.name, f"Rename {child.name} to {name}{does}"
     for child in there:
-        if is_folder(child / name):
-            return child.name, _up(child, organisation, organisation)
+        if snapshot.is_folder(child / name):
+            return child.name, _up(child, organisation, organisation, snapshot)
     if name == "results":
-        systems = [c for c in there if any(i.name in benchmarks and logs_in(i) for i in folders(c))]
+
+        def has_logs(system: Path) -> bool:
+            inside = folders(system, snapshot)
+            return any(one.name in benchmarks and logs_in(one, snapshot) for one in inside)
+
+        systems = list(filter(has_logs, there))
         if systems:
             moved = join([child.name for child in systems])
             where = f"in the folder {organisation.name}"
@@ -216,17 +226,17 @@ def find_missing_folder(organisation: Path, name: str, benchmarks: Collection[st
     return None
 
 
-def fix_for_systems_too_deep(inner: Path, organisation: Path) -> str:
+def fix_for_systems_too_deep(inner: Path, organisation: Path, snapshot: Snapshot) -> str:
     """Return how to get the folders of systems up that lie in another one in ``results``."""
-    return _up(inner, organisation / "results", organisation)
+    return _up(inner, organisation / "results", organisation, snapshot)
 
 
-def _up(inner: Path, outer: Path, where: Path) -> str:
+def _up(inner: Path, outer: Path, where: Path, snapshot: Snapshot) -> str:
     """Return how to move what a folder contains to one above it, with a command only where no name is there twice."""
     deep, to = inner.relative_to(where).as_posix(), outer.relative_to(where).as_posix()
     moved = f"Move what {deep} contains up to {outer.name}"
     try:
-        both = sorted({*names_in(inner)} & {*names_in(outer)})
+        both = sorted({*snapshot.names_in(inner)} & {*snapshot.names_in(outer)})
     except OSError:
         return f"{moved}."
     if both:

@@ -11,11 +11,10 @@ from typing import TypeVar
 
 from mlsub.findings import Finding
 from mlsub.io.errors import reason_of
-from mlsub.io.look import exists, is_folder, is_link, names_in, status_of
 from mlsub.io.show import plural
 from mlsub.rounds import Round, every_benchmark, wrong_round
 from mlsub.rules.catalogue import FIX, finding
-from mlsub.submission.find import SCALING_FOLDERS, Place, Target, below, folders
+from mlsub.submission.find import SCALING_FOLDERS, Place, Target, folders
 from mlsub.submission.model import RESULT_PATTERN, Entry, Package
 from mlsub.submission.params import read_flags
 from mlsub.submission.remedies import (
@@ -27,7 +26,8 @@ from mlsub.submission.remedies import (
     plain_name,
     renamed_benchmark,
 )
-from mlsub.systems.audit import SUMMARIZER_ENDS, is_printable
+from mlsub.submission.snapshot import Snapshot, below
+from mlsub.systems.audit import SUMMARIZER_ENDS, is_printed
 from mlsub.systems.description import read_content
 
 Given = TypeVar("Given")
@@ -52,14 +52,15 @@ def read_tree(place: Place, prefix: str, round_: Round) -> Package:
         prefix: what paths of the report have before those in the organisation's folder.
         round_: says which benchmarks there are.
     """
-    return _TreeReader(place.organisation or place.path, prefix, round_).read(place)
+    return _TreeReader(place, prefix, round_).read(place)
 
 
 class _TreeReader:
     """Reads the layout of one organisation."""
 
-    def __init__(self, folder: Path, prefix: str, round_: Round) -> None:
-        self.folder = folder
+    def __init__(self, place: Place, prefix: str, round_: Round) -> None:
+        self.folder = place.organisation or place.path
+        self.snapshot = place.snapshot
         self.prefix = prefix
         self.round = round_
         self.findings: list[Finding] = []
@@ -82,6 +83,7 @@ class _TreeReader:
             findings=tuple(self.findings),
             skipped=tuple(self.skipped),
             explained=frozenset(self.explained),
+            snapshot=self.snapshot,
         )
 
     def _entries(self, place: Place) -> list[Entry]:
@@ -91,7 +93,7 @@ class _TreeReader:
             return self._scaling(place.path)
         if place.target is not Target.ORGANISATION:
             return self._benchmark(place.path, place.path.parent.name if self.round.scaling_folders else None)
-        if not is_folder(self.folder / "results"):
+        if not self.snapshot.is_folder(self.folder / "results"):
             self._add_missing_folder("tree.results-missing", "results")
             return []
         return self._each(self._system, self.folder / "results")
@@ -99,30 +101,30 @@ class _TreeReader:
     def _each(self, read: Callable[[Path], list[Entry]], folder: Path) -> list[Entry]:
         """Return the entries in each folder of one, hidden ones among them, as the official checker lists them."""
         entries = []
-        for child in _children(folder):
+        for name in self.snapshot.names_in(folder):
+            child = folder / name
             if self._looked(self._is_folder, child):
                 entries += self._looked(read, child) or []
         return entries
 
     def _is_folder(self, path: Path) -> bool:
-        found = is_folder(path)
-        if not found and not path.name.startswith(".") and is_link(path):
+        found = self.snapshot.is_folder(path)
+        if not found and not path.name.startswith(".") and self.snapshot.is_link(path):
             self._add(_UNREADABLE, self._relative(path), "The link is broken or circular")
         return found
 
     def _descriptions(self, systems: Collection[str] = ()) -> list[Path]:
         """Return the descriptions that the official checker lists, and those that it opens by the name of a system."""
         return [
-            child
-            for child in _children(self.folder / "systems")
-            if child.name.endswith(".json")
-            and (not child.name.startswith(".") or child.name.removesuffix(".json") in systems)
+            self.folder / "systems" / name
+            for name in self.snapshot.names_in(self.folder / "systems")
+            if name.endswith(".json") and (not name.startswith(".") or name.removesuffix(".json") in systems)
         ]
 
     def _system(self, folder: Path) -> list[Entry]:
         """Return the entries in a folder of results, which the official checker takes for a system, hidden or not."""
         known = len(self.findings)
-        if logs := logs_in(folder):
+        if logs := logs_in(folder, self.snapshot):
             self._add_without_system(folder, logs)
         entries = self._each(self._scaling if self.round.scaling_folders else self._benchmark, folder)
         if not entries and not any(found.rejects for found in self.findings[known:]):
@@ -138,7 +140,7 @@ class _TreeReader:
         if "name" in ends_on and not is_printable(folder.name):
             message, fix = f"{SUMMARIZER_ENDS} this name of a system", "Rename the folder and its description."
             self._add(_CRASH, self._relative(folder), message, expected="UTF-8", fix=fix)
-        if "private-id" in ends_on and status_of(file) is not None:
+        if "private-id" in ends_on and self.snapshot.status_of(file) is not None:
             content = read_content(file)
             if content is None or not is_printable(content.get("private_id")):
                 expected, fix = 'a JSON object in UTF-8: {"private_id": "..."}', "Correct the file, or remove it."
@@ -150,9 +152,9 @@ class _TreeReader:
         self.findings += [found for found in flags.findings if found.rejects]
         if not self.round.descriptions_checked or self._is_described(folder.name):
             return
-        inside = _folders_in(folder)
+        inside = self.snapshot.folders_in(folder)
         if self.round.scaling_folders:
-            inside = [below for child in inside for below in _folders_in(child)]
+            inside = [below for child in inside for below in self.snapshot.folders_in(child)]
         if inside:
             self._add(
                 _CRASH,
@@ -165,7 +167,7 @@ class _TreeReader:
 
     def _scaling(self, folder: Path) -> list[Entry]:
         """Return the entries under ``strong`` or ``weak``."""
-        if folder.name.startswith(".") and not self._looked(_folders_in, folder, rule=_NOT_LISTED):
+        if folder.name.startswith(".") and not self._looked(self.snapshot.folders_in, folder, rule=_NOT_LISTED):
             return []
         if folder.name not in SCALING_FOLDERS:
             self._add(
@@ -180,11 +182,11 @@ class _TreeReader:
 
     def _look_for_descriptions(self, systems: set[str]) -> None:
         """Report every system with results that has no description of its name."""
-        if not is_folder(self.folder / "systems"):
+        if not self.snapshot.is_folder(self.folder / "systems"):
             self._add_missing_folder("tree.systems-missing", "systems")
             return
         missing = [name for name in sorted(systems) if not self._is_described(name)]
-        used = {folder.name for folder in folders(self.folder / "results")} - set(missing)
+        used = {folder.name for folder in folders(self.folder / "results", self.snapshot)} - set(missing)
         unused = {file.name.removesuffix(".json"): None for file in self._descriptions()}
         unused = {name: None for name in unused if name not in used}
         for system in missing:
@@ -203,7 +205,7 @@ class _TreeReader:
             )
 
     def _add_missing_folder(self, rule: str, name: str) -> None:
-        found = find_missing_folder(self.folder, name, self.round.benchmarks)
+        found = find_missing_folder(self.folder, name, self.round.benchmarks, self.snapshot)
         if found is not None:
             self.explained.add(found[0])
         self._add(rule, name, actual=f"a folder {found[0]}" if found else None, fix=found[1] if found else None)
@@ -217,7 +219,7 @@ class _TreeReader:
                 message = f"{SUMMARIZER_ENDS} a folder of a system that is not a benchmark's"
                 self._add(_CRASH, self._relative(folder), message, fix="Remove the folder.")
             return []
-        names = sorted(names_in(folder))
+        names = self.snapshot.names_in(folder)
         results = tuple(folder / name for name in names if fnmatchcase(name, RESULT_PATTERN))
         strays = tuple(name for name in names if not fnmatchcase(name, RESULT_PATTERN) and name[0] != ".")
         if results:  # Where there are none, the finding on their number says where they are.
@@ -232,7 +234,8 @@ class _TreeReader:
             results=results,
             strays=strays,
             scaling_type=scaling_type,
-            elsewhere=matched_elsewhere(self.folder, folder),
+            elsewhere=matched_elsewhere(self.folder, folder, self.snapshot),
+            snapshot=self.snapshot,
         )
         if not results and self.round.empty_folder_ignored:
             self.skipped.append(entry)
@@ -262,14 +265,15 @@ class _TreeReader:
 
     def _add_unknown_benchmark(self, folder: Path) -> None:
         known = self.round.benchmarks
-        if any(child.name in known and logs_in(child) for child in folders(folder)):
+        inside = folders(folder, self.snapshot)
+        if any(child.name in known and logs_in(child, self.snapshot) for child in inside):
             self._add(
                 "tree.unknown-benchmark",
                 self._relative(folder),
                 "The folder of a system is one folder too deep",
                 expected=f"results/{folder.name}",
                 actual=self._relative(folder),
-                fix=fix_for_systems_too_deep(folder.parent, self.folder),
+                fix=fix_for_systems_too_deep(folder.parent, self.folder, self.snapshot),
             )
             return
         self._add(
@@ -303,13 +307,15 @@ class _TreeReader:
         """Report the logs in a folder beside results; the rules of HPC keep pruned throughput logs there."""
         folder = stray.parent
         pruned = stray.name == PRUNED_RESULTS and folder.parent.name == "weak" and self.round.scaling_folders
-        if not pruned and is_folder(stray) and not is_link(stray) and (logs := logs_in(stray)):
+        if pruned or not self.snapshot.is_folder(stray) or self.snapshot.is_link(stray):
+            return
+        if logs := logs_in(stray, self.snapshot):
             expected, actual = self._relative(folder), plural(logs, "log")
             self._add("tree.stray-logs", self._relative(stray), expected=expected, actual=actual)
 
     def _is_described(self, system: str) -> bool:
         """Return whether a name exists, even as a broken link: that has a finding of its own."""
-        return exists(self.folder / "systems" / f"{system}.json")
+        return self.snapshot.is_there(self.folder / "systems" / f"{system}.json")
 
     def _looked(self, look: Callable[[Given], Found], at: Given, *, rule: str = _UNREADABLE) -> Found | None:
         """Return what comes of looking at something; None and a finding of a rule where it cannot be looked at."""
@@ -338,17 +344,7 @@ class _TreeReader:
         self.findings.append(finding(rule, place, message, expected=expected, actual=actual, fix=fix))
 
 
-def _children(folder: Path) -> list[Path]:
-    """Return what a folder contains, sorted by name as the official checker sorts it."""
-    return [folder / name for name in sorted(names_in(folder))]
-
-
-def _folders_in(folder: Path) -> list[Path]:
-    """Return the folders in a folder, hidden ones among them."""
-    return list(filter(is_folder, _children(folder)))
-
-
-def matched_elsewhere(organisation: Path, folder: Path) -> str | None:
+def matched_elsewhere(organisation: Path, folder: Path, snapshot: Snapshot) -> str | None:
     """Return what the official tools find in place of an entry's own logs; None where they find these and nothing else.
 
     They glob for the logs by their whole path, so that they take names of folders for search patterns.
@@ -356,6 +352,7 @@ def matched_elsewhere(organisation: Path, folder: Path) -> str | None:
     Args:
         organisation: the organisation's folder.
         folder: the benchmark's, below its ``results``.
+        snapshot: what was looked at before.
 
     Raises:
         OSError: a folder cannot be listed.
@@ -366,14 +363,18 @@ def matched_elsewhere(organisation: Path, folder: Path) -> str | None:
         return None
     if not fnmatchcase(organisation.name, organisation.name):
         return f"{organisation.name} is a pattern that does not match itself, so it finds no log"
-    names = [system] if system not in patterns else names_in(organisation / results)
+    names = [system] if system not in patterns else snapshot.names_in(organisation / results)
     # As in the official tools only a pattern that begins with a dot finds hidden names.
     found = [name for name in names if fnmatchcase(name, system) and (system[0] == "." or name[0] != ".")]
-    others = [other for other in found if other != system and logs_in(organisation.joinpath(results, other, *inside))]
-    if system == _RECURSIVE and logs_in(organisation.joinpath(results, *inside)):
+
+    def has_logs(*above: str) -> bool:
+        return logs_in(organisation.joinpath(results, *above, *inside), snapshot) > 0
+
+    others = [other for other in found if other != system and has_logs(other)]
+    if system == _RECURSIVE and has_logs():
         others.append("/".join(inside))
     if others:
         return f"{system} is a pattern that finds the logs of {', '.join(sorted(others)[:3])}"
-    if system in found or not logs_in(folder):
+    if system in found or not has_logs(system):
         return None
     return f"{system} is a pattern that does not match itself, so it finds no log"

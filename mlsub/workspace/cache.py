@@ -23,8 +23,9 @@ import msgspec
 from mlsub.io import VERSION
 from mlsub.io.data import blake2b
 from mlsub.io.errors import MlsubError
-from mlsub.io.look import open_regular
-from mlsub.io.write import is_temporary_name, replace_whole
+from mlsub.io.look import Where, open_regular
+from mlsub.io.write import is_part, replace_whole
+from mlsub.submission.snapshot import Snapshot
 
 T = TypeVar("T")
 
@@ -267,13 +268,14 @@ def file_fingerprint(path: str | os.PathLike[str]) -> bytes | None:
     return repr(_facts(found)).encode() if stat.S_ISREG(found.st_mode) and _settled(_changed(found)) else None
 
 
-def scan_tree(folder: str | os.PathLike[str]) -> Tree:
+def scan_tree(folder: Where, snapshot: Snapshot | None = None) -> Tree:
     """What lies below a folder, links followed; no file is opened.
 
     It has no fingerprint where part of it cannot be looked at, it is too large, or changed in the last two seconds.
     """
+    snapshot = snapshot or Snapshot()
     rows: list[object] = []
-    changed = size = logs = 0
+    names = changed = size = logs = 0
     waiting, seen = [os.fspath(folder)], set()
     try:
         rows.append(_facts(os.lstat(folder)))
@@ -283,26 +285,34 @@ def scan_tree(folder: str | os.PathLike[str]) -> Tree:
                 continue
             seen.add((own.st_dev, own.st_ino))
             changed = max(changed, _changed(own))
-            with os.scandir(place) as entries:
-                for entry in sorted(entries, key=lambda entry: entry.name):
-                    found = entry.stat(follow_symlinks=False)
-                    rows.append((entry.name, _facts(found)))
-                    changed = max(changed, _changed(found))
-                    if stat.S_ISLNK(found.st_mode):
-                        rows.append(os.readlink(entry.path))  # noqa: PTH115
-                        with suppress(OSError):  # It leads nowhere, or in a circle.
-                            found = entry.stat()
-                        rows.append(_facts(found))
-                        changed = max(changed, _changed(found))
-                    if stat.S_ISDIR(found.st_mode):
-                        waiting.append(entry.path)
-                    elif entry.name.startswith(_LOG):
-                        size, logs = size + found.st_size, logs + 1
-            if len(rows) > MAX_NAMES:
+            items = snapshot.items_in(place)
+            rows.append(items)
+            for name, found in items.items():
+                if found.problem is not None:
+                    return Tree(None, size, logs)
+                changed = max(changed, found.modified, found.changed)
+                if found.target is not None:
+                    with suppress(OSError):  # It leads nowhere, or in a circle.
+                        found = snapshot.status_of(f"{place}/{name}") or found
+                    rows.append(found)
+                    changed = max(changed, found.modified, found.changed)
+                if found.is_folder:
+                    waiting.append(f"{place}/{name}")
+                elif name.startswith(_LOG):
+                    size, logs = size + found.size, logs + 1
+            names += len(items)
+            if names > MAX_NAMES:
                 return Tree(None, size, logs)
     except (OSError, ValueError):
         return Tree(None, size, logs)
-    return Tree(digest_of(rows) if _settled(changed) else None, size, logs)
+    return Tree(_digest_of_rows(rows) if _settled(changed) else None, size, logs)
+
+
+def _digest_of_rows(rows: list[object]) -> bytes:
+    try:
+        return blake2b(_ENCODER.encode(rows), digest_size=16).digest()
+    except FAILURES:  # Names of other encodings, and times of no calendar.
+        return digest_of(rows)
 
 
 def _settled(changed_ns: int) -> bool:

@@ -16,8 +16,9 @@ from mlsub.judge.log import judge_log
 from mlsub.log.run import RunFold
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
-from mlsub.submission.find import Place, Target, below, locate
+from mlsub.submission.find import Place, Target, locate
 from mlsub.submission.model import LogReport
+from mlsub.submission.snapshot import below
 from mlsub.workspace.cache import (
     FAILURES,
     Cache,
@@ -87,7 +88,8 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
 
 def package_job(package: Place, root: Path, round_: Round, request: Request, *, keep: bool) -> Job:
     """The job of a package."""
-    return Job(root=root, round=round_, request=request, tree=scan_tree(package.path), package=package, keep=keep)
+    tree = scan_tree(package.path, package.snapshot)
+    return Job(root=root, round=round_, request=request, tree=tree, package=package, keep=keep)
 
 
 def logs_job(logs: Iterable[str | Path], root: Path, round_: Round, request: Request) -> Job:

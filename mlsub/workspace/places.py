@@ -26,6 +26,7 @@ from mlsub.rules.catalogue import finding
 from mlsub.submission.find import Place, Target, folders, infer_round, is_organisation, locate, named_round, rounds_in
 from mlsub.submission.manifest import manifest_at
 from mlsub.submission.remedies import fix_for_divided, fix_for_elsewhere, fix_for_names, fix_for_too_deep
+from mlsub.submission.snapshot import Snapshot
 from mlsub.workspace.cache import Cache
 
 #: Folders of one that are looked into for organisations that lie deeper.
@@ -189,14 +190,14 @@ def _no_round(where: str, known: Sequence[str]) -> Finding:
 
 def _nothing_in(place: Place) -> Finding:
     folder = place.path
-    if deep := list(_deeper(folder, 3)):
-        return _too_deep(deep, folder)
+    if deep := list(_deeper(folder, 3, place.snapshot)):
+        return _too_deep(deep, place)
     return finding(
         "check.no-logs",
         ".",
         f"There is neither a result log nor an organisation in {folder.name}",
         actual="none",
-        fix=fix_for_names(sorted(_listed(look.names_in, folder))),
+        fix=fix_for_names(_listed(place.snapshot.names_in, folder)),
     )
 
 
@@ -206,9 +207,10 @@ def _manifest(file: Path) -> Finding:
     return finding("check.no-logs", file.name, f"{file.name} is a manifest, not a log", actual="a manifest", fix=fix)
 
 
-def _too_deep(deep: Sequence[Path], folder: Path) -> Finding:
+def _too_deep(deep: Sequence[Path], place: Place) -> Finding:
     """What to do with organisations' trees some folders down: one gets to its place, of others that is not known."""
-    first, round_ = deep[0], named_round(folder.name) is not None
+    folder, first = place.path, deep[0]
+    round_ = named_round(folder.name) is not None
     steps = [named_round(above.name) for one in deep for above in one.relative_to(folder).parents]
     its_own = first.name.lower() == folder.name.lower() or named_round(folder.parent.name)
     found = ", ".join(one.relative_to(folder.parent).as_posix() + "/results" for one in deep[:_MOST_SHOWN])
@@ -219,19 +221,20 @@ def _too_deep(deep: Sequence[Path], folder: Path) -> Finding:
     if any(steps) or not (round_ or (its_own and len(deep) == 1)):
         fix = fix_for_elsewhere(deep)
     elif round_:
-        expected, fix = f"{folder.name}/<organisation>/results", fix_for_divided(deep, folder)
+        expected, fix = f"{folder.name}/<organisation>/results", fix_for_divided(deep, folder, place.snapshot)
     else:
-        expected, fix = f"{folder.name}/results", fix_for_too_deep(first, folder, alone=True)
+        expected, fix = f"{folder.name}/results", fix_for_too_deep(first, folder, place.snapshot, alone=True)
     return finding("check.no-logs", ".", message, expected=expected, actual=found, fix=fix)
 
 
-def _deeper(folder: Path, levels: int) -> Iterator[Path]:
+def _deeper(folder: Path, levels: int, snapshot: Snapshot) -> Iterator[Path]:
     """The organisations' folders some levels down, as far as they can be looked at."""
-    for child in _listed(folders, folder)[:_MOST_LOOKED_AT] if levels else []:
-        if _is_organisation(child):
+    inside = _listed(lambda at: folders(at, snapshot), folder) if levels else []
+    for child in inside[:_MOST_LOOKED_AT]:
+        if is_organisation(child, snapshot, unseen=False):
             yield child
         else:
-            yield from _deeper(child, levels - 1)
+            yield from _deeper(child, levels - 1, snapshot)
 
 
 def _no_such_path(path: Path) -> Finding:
@@ -246,10 +249,3 @@ def _listed(list_of: Callable[[Path], list[T]], folder: Path) -> list[T]:
         return list_of(folder)
     except OSError:
         return []
-
-
-def _is_organisation(folder: Path) -> bool:
-    try:
-        return is_organisation(folder)
-    except OSError:
-        return False

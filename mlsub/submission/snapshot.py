@@ -1,0 +1,206 @@
+"""What lies below a path as it was when somebody first looked: each folder is opened once, whoever asks."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from mlsub.io import look
+from mlsub.io.errors import reason_of
+from mlsub.io.look import Where
+
+
+class Status(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What the system says of a name, of a link itself: ``target`` is what that says, as it says it.
+
+    Times are in ns. ``problem`` is why nothing is known but perhaps that it is a folder.
+    """
+
+    mode: int
+    owner: int = 0
+    size: int = 0
+    inode: int = 0
+    modified: int = 0
+    changed: int = 0
+    target: str | None = None
+    problem: str | None = None
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether it is a folder, and not a link to one."""
+        return stat.S_ISDIR(self.mode)
+
+
+_Folders = dict[str, dict[str, Status]]
+_ENCODER = msgspec.msgpack.Encoder()
+_DECODER = msgspec.msgpack.Decoder(_Folders)
+
+
+class Snapshot:
+    """Folders that were opened and names that were looked at, for one check: later changes do not show.
+
+    It answers as :mod:`mlsub.io.look` does, with the same errors. What failed is tried again by who asks again.
+    All snapshots are equal, so that a place is the same place whenever it was looked at.
+    """
+
+    def __init__(self, folders: _Folders | None = None) -> None:
+        self._folders: _Folders = folders if folders is not None else {}
+        #: What the system says where links are followed.
+        self._followed: dict[str, Status | None] = {}
+
+    def items_in(self, folder: Where) -> dict[str, Status]:
+        """Return what lies in a folder by its name, sorted.
+
+        Raises:
+            OSError: it is no folder, or cannot be listed.
+            ValueError: a name that no folder can have.
+        """
+        place = os.fspath(folder)
+        found = self._folders.get(place)
+        if found is None:
+            with os.scandir(place) as entries:
+                unsorted = {entry.name: _status_of_entry(entry) for entry in entries}
+            found = self._folders[place] = dict(sorted(unsorted.items()))
+        return found
+
+    def names_in(self, folder: Where) -> list[str]:
+        """Return the names in a folder, sorted; none where there is no folder.
+
+        Raises:
+            OSError: it cannot be listed.
+        """
+        try:
+            return list(self.items_in(folder))
+        except OSError as error:
+            if look.is_nothing(error):
+                return []
+            raise
+        except ValueError:
+            return []
+
+    def folders_in(self, folder: Path) -> list[Path]:
+        """Return the folders in a folder, and links to folders, hidden ones among them; none where there is no folder.
+
+        Raises:
+            OSError: it cannot be listed, or what lies in it cannot be looked at.
+        """
+        return [child for name in self.names_in(folder) if self.is_folder(child := folder / name)]
+
+    def status_of(self, path: Where) -> Status | None:
+        """Return what lies at a path, links followed; None for nothing.
+
+        Raises:
+            OSError: it cannot be looked at.
+        """
+        place = os.fspath(path)
+        if place in self._followed:
+            return self._followed[place]
+        found = self._listed(place)
+        if found is None or stat.S_ISLNK(found.mode):
+            seen = look.status_of(place)
+            found = self._followed[place] = _status(seen) if seen is not None else None
+        return found
+
+    def is_folder(self, path: Where) -> bool:
+        """Return whether a path is a folder, or a link to one.
+
+        Raises:
+            OSError: it cannot be looked at.
+        """
+        found = self.status_of(path)
+        return found is not None and found.is_folder
+
+    def is_link(self, path: Where) -> bool:
+        """Return whether a path is a link, to whatever or nothing.
+
+        Raises:
+            OSError: it cannot be looked at.
+        """
+        found = self._listed(os.fspath(path))
+        return stat.S_ISLNK(found.mode) if found is not None else look.is_link(path)
+
+    def is_there(self, path: Where) -> bool:
+        """Return whether there is anything at a path, be it a link that leads nowhere.
+
+        Raises:
+            OSError: it cannot be looked at.
+        """
+        return self._listed(os.fspath(path)) is not None or look.is_there(path)
+
+    def _listed(self, place: str) -> Status | None:
+        """Return what was found at a path when its folder was opened.
+
+        None also where that does not list it, for there are file systems to which two spellings are one name.
+        """
+        above, _, name = place.rpartition("/")
+        found = self._folders[above].get(name) if above in self._folders else None
+        return found if found is not None and found.problem is None else None
+
+    def below(self, path: Where) -> Snapshot:
+        """Return what was found in a folder and those below it."""
+        found: _Folders = {}
+        waiting = [os.fspath(path)]
+        while waiting:
+            place = waiting.pop()
+            if place in self._folders:
+                found[place] = items = self._folders[place]
+                waiting += [f"{place}/{name}" for name, one in items.items() if one.is_folder or one.target is not None]
+        return Snapshot(found)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Snapshot)
+
+    def __hash__(self) -> int:
+        return 0
+
+    def __repr__(self) -> str:
+        return "Snapshot()"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        try:
+            return _restored, (_ENCODER.encode(self._folders),)
+        except (UnicodeEncodeError, OverflowError):  # Names of other encodings, and times of no calendar.
+            return Snapshot, (self._folders,)
+
+
+def _restored(content: bytes) -> Snapshot:
+    return Snapshot(_DECODER.decode(content))
+
+
+def _status_of_entry(entry: os.DirEntry[str]) -> Status:
+    try:
+        found = entry.stat(follow_symlinks=False)
+        if stat.S_ISLNK(found.st_mode):
+            return _status(found, os.readlink(entry.path))  # noqa: PTH115  (a path object would normalise it)
+    except OSError as error:
+        # What is gone meanwhile, too, is a name without facts.
+        return Status(stat.S_IFDIR if _may_be_folder(entry) else 0, problem=reason_of(error))
+    return _status(found)
+
+
+def _may_be_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir(follow_symlinks=False)
+    except OSError:
+        return False
+
+
+def _status(found: os.stat_result, target: str | None = None) -> Status:
+    return Status(
+        found.st_mode, found.st_uid, found.st_size, found.st_ino, found.st_mtime_ns, found.st_ctime_ns, target
+    )
+
+
+def below(folder: Path, path: Path) -> str:
+    """Return a path as seen from a folder that it lies in, with ``/`` between names; ``.`` for the folder itself.
+
+    Raises:
+        ValueError: it does not lie there.
+    """
+    # A tree has thousands of them, and path objects take ten times as long.
+    whole, start = str(path), f"{folder}/"
+    return whole[len(start) :] if whole.startswith(start) else path.relative_to(folder).as_posix()
