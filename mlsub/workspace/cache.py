@@ -31,8 +31,8 @@ T = TypeVar("T")
 
 #: Bytes of all records together, unless the settings say otherwise.
 LIMIT = 500 << 20
-#: The kinds of records: folders below that of the cache.
-KINDS = ("packages", "answers")
+#: The folder of the records, below that of the cache.
+_RECORDS = "packages"
 #: A larger record is not written.
 MAX_RECORD = 64 << 20
 #: A file may change once more within the resolution of the clock, and keep its times: younger ones have no fingerprint.
@@ -53,9 +53,8 @@ FAILURES = (msgspec.MsgspecError, TypeError, ValueError, OverflowError, Recursio
 
 
 class RecordFile(NamedTuple):
-    """A record as a file: its kind, bytes, and when it was last of use (s since the Unix epoch)."""
+    """A record as a file: its bytes, and when it was last of use (s since the Unix epoch)."""
 
-    kind: str
     path: Path
     bytes: int
     used: float
@@ -81,9 +80,9 @@ class Cache:
         self.asked: Counter[str] = Counter()
         self.reused: Counter[str] = Counter()
 
-    def read(self, kind: str, name: str, state: bytes, type_: type[T]) -> T | None:
+    def read(self, name: str, state: bytes, type_: type[T]) -> T | None:
         """The value of a record; None without one of this state. A record that does not decode is removed."""
-        path = os.path.join(self.folder, kind, name)  # noqa: PTH118  (hundreds of records: path objects cost as much)
+        path = os.path.join(self.folder, _RECORDS, name)  # noqa: PTH118  (hundreds of records: path objects cost as much)
         try:
             with open(path, "rb", buffering=0) as stream:  # noqa: PTH123
                 content = stream.read()
@@ -102,9 +101,9 @@ class Cache:
                 os.unlink(path)  # noqa: PTH108
             return None
 
-    def write(self, kind: str, name: str, state: bytes, value: Any) -> None:
+    def write(self, name: str, state: bytes, value: Any) -> None:
         """Put a record in place of the one that is there; where that is not possible, nothing happens."""
-        folder = self.folder / kind
+        folder = self.folder / _RECORDS
         try:
             content = _ENCODER.encode((state + code_digest(), value))
             if len(content) > MAX_RECORD:
@@ -119,15 +118,11 @@ class Cache:
 
     def records(self) -> Iterator[RecordFile]:
         """Every record there is, and what writers have left behind."""
-        for kind in KINDS:
-            try:
-                with os.scandir(self.folder / kind) as entries:
-                    for entry in entries:
-                        found = entry.stat(follow_symlinks=False)
-                        if stat.S_ISREG(found.st_mode) and (_is_name(entry.name) or is_temporary_name(entry.name)):
-                            yield RecordFile(kind, Path(entry.path), found.st_size, found.st_mtime)
-            except OSError:
-                continue
+        with suppress(OSError), os.scandir(self.folder / _RECORDS) as entries:
+            for entry in entries:
+                found = entry.stat(follow_symlinks=False)
+                if stat.S_ISREG(found.st_mode) and (_is_name(entry.name) or is_part(entry.name)):
+                    yield RecordFile(Path(entry.path), found.st_size, found.st_mtime)
 
     def close(self) -> None:
         """Remove those records that were longest of no use until the rest is within the limit."""
@@ -145,7 +140,7 @@ class Cache:
         for file in (*(one.path for one in self.records()), self.folder / _TAG):
             with suppress(OSError):
                 file.unlink()
-        for folder in (*(self.folder / kind for kind in KINDS), self.folder):
+        for folder in (self.folder / _RECORDS, self.folder):
             with suppress(OSError):
                 folder.rmdir()
 

@@ -133,14 +133,14 @@ class StoredRecord:
         self.record: Record | None = None
         with suppress(OSError):
             self._state = content_digest(request.overlay)
-            self.record = cache.read("packages", self._name, self._state, Record) or Record()
+            self.record = cache.read(self._name, self._state, Record) or Record()
         #: The logs that it knows.
         self.logs = KnownLogs(folder, self.record) if self.record is not None else None
 
     def replace(self, record: Record | None) -> None:
         """Put a record in its place, if there is a new one."""
         if record is not None:
-            self._cache.write("packages", self._name, self._state, record)
+            self._cache.write(self._name, self._state, record)
 
 
 class KnownLogs:

@@ -104,28 +104,28 @@ def test_what_changed_just_now_has_no_fingerprint(tree: Path, year: int, monkeyp
 
 def test_a_record_comes_back_for_its_state_code_and_type_alone(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
     name = "0" * 32
-    cache.write("answers", name, STATE, Thing(1))
-    assert cache.read("answers", name, STATE, Thing) == Thing(1)
-    assert cache.read("answers", name, b"t" * 16, Thing) is None
+    cache.write(name, STATE, Thing(1))
+    assert cache.read(name, STATE, Thing) == Thing(1)
+    assert cache.read(name, b"t" * 16, Thing) is None
     with monkeypatch.context() as patch:
         patch.setattr(caches, "code_digest", lambda: b"other code")
-        assert cache.read("answers", name, STATE, Thing) is None
-    assert cache.read("answers", name, STATE, Thing) == Thing(1)
-    assert cache.read("answers", name, STATE, int) is None
+        assert cache.read(name, STATE, Thing) is None
+    assert cache.read(name, STATE, Thing) == Thing(1)
+    assert cache.read(name, STATE, int) is None
     assert not list(cache.records()), "it was of another type, and is gone"
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_a_record_that_does_not_decode_is_dropped_and_replaced(cache: Cache, seed: int) -> None:
     draw = random.Random(seed)
-    cache.write("answers", "0" * 32, STATE, Thing({"a": [1.5] * 9}))
+    cache.write("0" * 32, STATE, Thing({"a": [1.5] * 9}))
     [record] = cache.records()
     content = record.path.read_bytes()
     record.path.write_bytes(b"mlsub-1\n" + content if seed == 0 else content[: draw.randrange(len(content))])
-    assert cache.read("answers", "0" * 32, STATE, Thing) is None
+    assert cache.read("0" * 32, STATE, Thing) is None
     assert not record.path.exists()
-    cache.write("answers", "0" * 32, STATE, Thing(2))
-    assert cache.read("answers", "0" * 32, STATE, Thing) == Thing(2)
+    cache.write("0" * 32, STATE, Thing(2))
+    assert cache.read("0" * 32, STATE, Thing) == Thing(2)
 
 
 @pytest.mark.parametrize(
@@ -158,8 +158,8 @@ def test_a_folder_that_cannot_be_written_to_is_no_trouble(tmp_path: Path, monkey
     (tmp_path / "file").write_text("")
     for place in (tmp_path / "file" / "cache", Path("/dev/null/mlsub"), Path("/proc/mlsub")):
         cache = Cache(place)
-        cache.write("answers", "0" * 32, STATE, Thing(1))
-        assert cache.read("answers", "0" * 32, STATE, Thing) is None
+        cache.write("0" * 32, STATE, Thing(1))
+        assert cache.read("0" * 32, STATE, Thing) is None
         cache.close()
 
     def full(*_: object, **__: object) -> None:
@@ -167,7 +167,7 @@ def test_a_folder_that_cannot_be_written_to_is_no_trouble(tmp_path: Path, monkey
 
     cache = Cache(tmp_path / "cache")
     monkeypatch.setattr("mlsub.io.write.os.replace", full)
-    cache.write("answers", "0" * 32, STATE, Thing(1))
+    cache.write("0" * 32, STATE, Thing(1))
     assert not list(cache.records())
 
 
@@ -175,9 +175,9 @@ def test_the_oldest_go_first(folder: Path) -> None:
     cache = Cache(folder)
     names = [f"{number:032x}" for number in range(10)]
     for age, name in enumerate(names):
-        cache.write("packages", name, STATE, Thing("x" * 1000))
+        cache.write(name, STATE, Thing("x" * 1000))
         os.utime(folder / "packages" / name, (10_000 - age, 10_000 - age))
-    assert cache.read("packages", names[9], STATE, Thing) is not None  # It was of use just now.
+    assert cache.read(names[9], STATE, Thing) is not None  # It was of use just now.
     (folder / "packages" / "somebody's.txt").write_text("x" * 5000)
     cache.limit = 3 * next(one.bytes for one in cache.records())
     cache.close()
@@ -186,7 +186,7 @@ def test_the_oldest_go_first(folder: Path) -> None:
 
 
 def test_what_writers_left_behind_goes(cache: Cache, folder: Path) -> None:
-    cache.write("packages", "0" * 32, STATE, Thing(1))
+    cache.write("0" * 32, STATE, Thing(1))
     for name, age in (("a", 0), ("b", 10_000)):
         part = folder / "packages" / f".mlsub-{name * 16}.part"
         part.write_text("")

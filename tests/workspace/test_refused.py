@@ -12,8 +12,7 @@ from typing import TypeVar
 
 import pytest
 
-from mlsub.commands.review.run import Reading, reading_of, sides_of
-from mlsub.findings import Effect
+from mlsub.commands.review.run import Judged, reading_of, sides_of
 from mlsub.io.errors import MlsubError
 from mlsub.rules.catalogue import catalogue, finding, has_effect
 from mlsub.submission.report import Report
@@ -99,7 +98,7 @@ def test_no_refused_look_passes_or_lasts(
     assert wrong == []
 
 
-def judged(path: Path, cache: Path) -> Reading | None:
+def judged(path: Path, cache: Path) -> list[Judged] | None:
     context = Context(jobs=1, cache=Cache(cache))
     try:
         return reading_of(sides_of([str(path)], context.request), context)

@@ -13,11 +13,8 @@ from mlsub.present.document import Cell, Column, Document, Facts, Span, Table, d
 from mlsub.present.envelope import Answer
 from mlsub.workspace.cache import Cache
 
-#: What each kind of record holds.
-_HOLDS = {
-    "packages": "the report on an organisation's folder, and what was read of its logs",
-    "answers": "the answer of mlsub review on the same paths",
-}
+#: What the records are of, and what each holds.
+_KIND, _HOLDS = "packages", "the report on an organisation's folder, and what was read of its logs"
 _COLUMNS = (Column("records"), Column("number", number=True), Column("MB", number=True), Column("what one holds"))
 
 
@@ -56,13 +53,13 @@ def show(cache: Cache | None) -> CacheReport:
             "There is no cache: it is switched off, or there is no folder for it. Name one with --cache-dir."
         )
     files = list(cache.records())
-    sizes = {kind: [one.bytes for one in files if one.kind == kind] for kind in _HOLDS}
+    size = sum(one.bytes for one in files)
     oldest = min((one.used for one in files), default=None)
     return CacheReport(
         folder=str(cache.folder),
-        bytes=sum(one.bytes for one in files),
+        bytes=size,
         limit=cache.limit,
-        records=tuple(Records(kind, len(found), sum(found)) for kind, found in sizes.items() if found),
+        records=(Records(_KIND, len(files), size),) if files else (),
         unused_since=None if oldest is None else datetime.fromtimestamp(oldest, UTC).isoformat(timespec="seconds"),
     )
 
@@ -89,7 +86,7 @@ def document_of(cache: CacheReport) -> Document:
     facts: list[tuple[str, Cell]] = [("folder", Span(cache.folder, "path")), ("size", size)]
     if cache.removed:
         facts.append(("removed", f"{cache.removed} records"))
-    rows = tuple((one.kind, str(one.number), _mb(one.bytes), _HOLDS[one.kind]) for one in cache.records)
+    rows = tuple((one.kind, str(one.number), _mb(one.bytes), _HOLDS) for one in cache.records)
     return document("Cache of mlsub", Facts(tuple(facts)), Table(_COLUMNS, rows))
 
 

@@ -39,7 +39,6 @@ from mlsub.submission.report import Choice, EntryResult, Report
 from mlsub.submission.result import Result
 from mlsub.systems.names import check_names
 from mlsub.workspace import Checked, Context, Request, check_places, find_places, in_one_line
-from mlsub.workspace.cache import content_digest, digest_of, exactly, file_fingerprint, record_name, scan_tree
 
 #: What has all results of an organisation, so that a row of a results table may be without logs.
 _WHOLE = (Target.ORGANISATION, Target.ORGANISATIONS)
@@ -50,24 +49,8 @@ class Sides(NamedTuple):
 
     found: tuple[Place, ...]
     beside: tuple[Place, ...]
-    overlay: str | None
     root: Path
     table: Path | None = None
-
-    def fingerprint(self) -> bytes | None:
-        """The digest of all that a review of these places rests on; None where it cannot be known."""
-        both = (*self.found, *self.beside)
-        try:
-            words = [(one, content_digest(self.overlay)) for one in both]
-        except OSError:
-            return None
-        trees = [
-            file_fingerprint(place.path)
-            if place.target is Target.LOG
-            else scan_tree(place.organisation or place.path).fingerprint
-            for place in both
-        ]
-        return None if None in trees else digest_of(words, trees)
 
 
 class Judged(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,12 +59,6 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
     organisation: Organisation
     findings: tuple[Finding, ...]
     observations: tuple[Observation, ...]
-
-
-class Reading(msgspec.Struct, frozen=True):
-    """All that was judged, whatever is asked for of it."""
-
-    judged: tuple[Judged, ...]
 
 
 def sides_of(
@@ -107,7 +84,7 @@ def sides_of(
     root = Path(os.path.commonpath([place.root for place in (*found, *others)]))
     own = {package.path for place in found for package in _packages(place)}
     apart = (package for place in others for package in _packages(place) if package.path not in own)
-    return Sides(tuple(found), tuple(apart), request.overlay, root)
+    return Sides(tuple(found), tuple(apart), root)
 
 
 def _found(paths: Sequence[str], request: Request, skip: Callable[[str], None] | None) -> list[Place]:
@@ -129,24 +106,16 @@ def _packages(place: Place) -> list[Place]:
         raise MlsubError(f"{place.path} cannot be read: {error.strerror or error}. Check your permissions.") from error
 
 
-def reading_of(sides: Sides, context: Context) -> Reading:
-    """Return what was judged, that in the cache where no file has changed.
+def reading_of(sides: Sides, context: Context) -> list[Judged]:
+    """Return all that was judged, whatever is asked for of it.
 
     Raises:
-        MlsubError: no log is below the paths.
+        MlsubError: no log is below the paths, or a results table is compared with more than one round.
     """
-    cache, places = context.cache if sides.table is None else None, (sides.found, sides.beside)
-    name, state = record_name("review", *places), sides.fingerprint() if cache is not None else None
-    if cache is not None and state is not None and (known := cache.read("answers", name, state, Reading)):
-        return known
     checked, others = read(sides, context)
     if sides.table is not None and len(checked) > 1:
         raise MlsubError("A results table is of one round. Name the folder of that round.")
-    reading = Reading(tuple(judge(checked, others, sides)))
-    lasting = all(one.lasting for one in (*checked, *others))
-    if cache is not None and state is not None and lasting and exactly(reading) is not None:
-        cache.write("answers", name, state, reading)
-    return reading
+    return list(judge(checked, others, sides))
 
 
 def read(sides: Sides, context: Context) -> tuple[list[Checked], list[Checked]]:
@@ -296,7 +265,7 @@ def _left_out(result: Result) -> Iterator[LeftOut]:
 
 
 def review_of(
-    reading: Reading,
+    reading: Sequence[Judged],
     sides: Sides,
     choice: Choice,
     apply: Callable[[Sequence[Finding]], tuple[Finding, ...]],
@@ -312,7 +281,7 @@ def review_of(
         unread: what is wrong with places that could not be looked at.
     """
     found = []
-    for one in reading.judged:
+    for one in reading:
         chosen = [finding for finding in apply(one.findings) if choice.wants(finding)]
         asked = asks_of(chosen, one.observations)
         about = one.organisation
@@ -325,20 +294,19 @@ def review_of(
                 to_read=read_by_people(about),
             )
         )
-    lost = [
-        f"{f.path}: {f.actual or f.message}"
-        for one in reading.judged
-        for f in one.findings
-        if has_effect(f, Effect.UNREAD)
-    ]
+    lost = [f"{f.path}: {f.actual or f.message}" for one in reading for f in one.findings if _is_unread(f)]
     ranked = tuple(sorted(found, key=attrgetter("rank")))
     return Review(root=str(sides.root), organisations=ranked, unread=tuple(dict.fromkeys((*unread, *lost))))
 
 
-def rates_of(reading: Reading) -> Rates:
+def _is_unread(finding: Finding) -> bool:
+    return finding.rule.endswith(".unreadable")
+
+
+def rates_of(reading: Sequence[Judged]) -> Rates:
     """Return how often each rule that compares runs applies."""
-    entries = [entry for one in reading.judged for entry in one.organisation.entries if entry.runs]
-    seen = [of for one in reading.judged for of in one.observations]
+    entries = [entry for one in reading for entry in one.organisation.entries if entry.runs]
+    seen = [of for one in reading for of in one.observations]
     found = []
     for rule, info in catalogue().items():
         if rule.startswith("inspect."):
