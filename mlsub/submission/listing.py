@@ -16,7 +16,7 @@ from mlsub.findings import Finding
 from mlsub.io.data import shipped
 from mlsub.io.errors import reason_of
 from mlsub.rules.catalogue import finding
-from mlsub.submission.snapshot import Snapshot, Status
+from mlsub.submission.snapshot import FileStatus, Snapshot
 from mlsub.submission.templates import begins_as_template, content_of, may_be_template
 
 #: Names shown of many.
@@ -183,7 +183,7 @@ def list_tree(
     return Listing(items=tuple(items), closed=closed, unread=unread, cut=cut, unfilled=unfilled, programs=programs)
 
 
-def _item(path: str, found: Status, unread: dict[str, str]) -> Item:
+def _item(path: str, found: FileStatus, unread: dict[str, str]) -> Item:
     if found.is_folder:
         return Item(path, ItemKind.FOLDER)
     if found.problem is not None:

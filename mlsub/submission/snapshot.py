@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from mlsub.io import look
+from mlsub.io.data import reduced
 from mlsub.io.errors import reason_of
 from mlsub.io.look import Where
 
 
-class Status(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class FileStatus(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """What the system says of a name, of a link itself: ``target`` is what that says, as it says it.
 
     Times are in ns. ``problem`` is why nothing is known but perhaps that it is a folder.
@@ -35,24 +37,18 @@ class Status(msgspec.Struct, frozen=True, array_like=True, gc=False):
         return stat.S_ISDIR(self.mode)
 
 
-_Folders = dict[str, dict[str, Status]]
-_ENCODER = msgspec.msgpack.Encoder()
-_DECODER = msgspec.msgpack.Decoder(_Folders)
-
-
-class Snapshot:
+class Snapshot(msgspec.Struct, eq=False):
     """Folders that were opened and names that were looked at, for one check: later changes do not show.
 
     It answers as :mod:`mlsub.io.look` does, with the same errors. What failed is tried again by who asks again.
+    ``opened`` has what lies in each folder; ``followed`` what lies where links lead, and where no folder was opened.
     All snapshots are equal, so that a place is the same place whenever it was looked at.
     """
 
-    def __init__(self, folders: _Folders | None = None) -> None:
-        self._folders: _Folders = folders if folders is not None else {}
-        #: What the system says where links are followed.
-        self._followed: dict[str, Status | None] = {}
+    opened: dict[str, dict[str, FileStatus]] = {}
+    followed: dict[str, FileStatus | None] = {}
 
-    def items_in(self, folder: Where) -> dict[str, Status]:
+    def items_in(self, folder: Where) -> dict[str, FileStatus]:
         """Return what lies in a folder by its name, sorted.
 
         Raises:
@@ -60,11 +56,11 @@ class Snapshot:
             ValueError: a name that no folder can have.
         """
         place = os.fspath(folder)
-        found = self._folders.get(place)
+        found = self.opened.get(place)
         if found is None:
             with os.scandir(place) as entries:
                 unsorted = {entry.name: _status_of_entry(entry) for entry in entries}
-            found = self._folders[place] = dict(sorted(unsorted.items()))
+            found = self.opened[place] = dict(sorted(unsorted.items()))
         return found
 
     def names_in(self, folder: Where) -> list[str]:
@@ -90,19 +86,19 @@ class Snapshot:
         """
         return [child for name in self.names_in(folder) if self.is_folder(child := folder / name)]
 
-    def status_of(self, path: Where) -> Status | None:
+    def status_of(self, path: Where) -> FileStatus | None:
         """Return what lies at a path, links followed; None for nothing.
 
         Raises:
             OSError: it cannot be looked at.
         """
         place = os.fspath(path)
-        if place in self._followed:
-            return self._followed[place]
+        if place in self.followed:
+            return self.followed[place]
         found = self._listed(place)
         if found is None or stat.S_ISLNK(found.mode):
             seen = look.status_of(place)
-            found = self._followed[place] = _status(seen) if seen is not None else None
+            found = self.followed[place] = _status(seen) if seen is not None else None
         return found
 
     def is_folder(self, path: Where) -> bool:
@@ -131,25 +127,25 @@ class Snapshot:
         """
         return self._listed(os.fspath(path)) is not None or look.is_there(path)
 
-    def _listed(self, place: str) -> Status | None:
+    def _listed(self, place: str) -> FileStatus | None:
         """Return what was found at a path when its folder was opened.
 
         None also where that does not list it, for there are file systems to which two spellings are one name.
         """
         above, _, name = place.rpartition("/")
-        found = self._folders[above].get(name) if above in self._folders else None
+        found = self.opened[above].get(name) if above in self.opened else None
         return found if found is not None and found.problem is None else None
 
     def below(self, path: Where) -> Snapshot:
         """Return what was found in a folder and those below it."""
-        found: _Folders = {}
+        found = Snapshot()
         waiting = [os.fspath(path)]
         while waiting:
             place = waiting.pop()
-            if place in self._folders:
-                found[place] = items = self._folders[place]
+            if place in self.opened:
+                found.opened[place] = items = self.opened[place]
                 waiting += [f"{place}/{name}" for name, one in items.items() if one.is_folder or one.target is not None]
-        return Snapshot(found)
+        return found
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Snapshot)
@@ -160,39 +156,27 @@ class Snapshot:
     def __repr__(self) -> str:
         return "Snapshot()"
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        try:
-            return _restored, (_ENCODER.encode(self._folders),)
-        except (UnicodeEncodeError, OverflowError):  # Names of other encodings, and times of no calendar.
-            return Snapshot, (self._folders,)
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        return reduced(self) or super().__reduce__()
 
 
-def _restored(content: bytes) -> Snapshot:
-    return Snapshot(_DECODER.decode(content))
-
-
-def _status_of_entry(entry: os.DirEntry[str]) -> Status:
+def _status_of_entry(entry: os.DirEntry[str]) -> FileStatus:
     try:
         found = entry.stat(follow_symlinks=False)
         if stat.S_ISLNK(found.st_mode):
             return _status(found, os.readlink(entry.path))  # noqa: PTH115  (a path object would normalise it)
     except OSError as error:
         # What is gone meanwhile, too, is a name without facts.
-        return Status(stat.S_IFDIR if _may_be_folder(entry) else 0, problem=reason_of(error))
+        mode = 0
+        with suppress(OSError):
+            mode = stat.S_IFDIR if entry.is_dir(follow_symlinks=False) else 0
+        return FileStatus(mode, problem=reason_of(error))
     return _status(found)
 
 
-def _may_be_folder(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_dir(follow_symlinks=False)
-    except OSError:
-        return False
-
-
-def _status(found: os.stat_result, target: str | None = None) -> Status:
-    return Status(
-        found.st_mode, found.st_uid, found.st_size, found.st_ino, found.st_mtime_ns, found.st_ctime_ns, target
-    )
+def _status(found: os.stat_result, target: str | None = None) -> FileStatus:
+    times = found.st_mtime_ns, found.st_ctime_ns
+    return FileStatus(found.st_mode, found.st_uid, found.st_size, found.st_ino, *times, target)
 
 
 def below(folder: Path, path: Path) -> str:
