@@ -23,8 +23,8 @@ from mlsub.rules.load import EntryRequirements, entry_requirements
 from mlsub.submission.audit import audit_layout
 from mlsub.submission.find import (
     SCALING_FOLDERS,
+    PathKind,
     Place,
-    Target,
     folders,
     is_organisation,
     locate,
@@ -44,12 +44,12 @@ from mlsub.systems.fields import facts_of
 
 def list_package(place: Place, root: Path, round_: Round) -> Package:
     """The files of a package. ``root`` is the folder the report's paths are relative to."""
-    if place.target is Target.LOG:
+    if place.kind is PathKind.LOG:
         return _lone_log(place, root)
     if place.organisation is None:
         return _lone_benchmark(place, root, round_)
     prefix = _prefix(place.organisation, root)
-    if place.target is not Target.ORGANISATION:
+    if place.kind is not PathKind.ORGANISATION:
         return read_tree(place, prefix, round_)
     if why := _dangling(place):
         found = finding("tree.unreadable", prefix.rstrip("/") or ".", why)

@@ -24,7 +24,7 @@ from mlsub.rules.catalogue import finding
 from mlsub.rules.load import entry_requirements
 from mlsub.submission.audit import LINK_ESCAPES, link_faults
 from mlsub.submission.code import CODE_USAGES
-from mlsub.submission.find import Place, Target, infer_round
+from mlsub.submission.find import PathKind, Place, infer_round
 from mlsub.submission.listing import Item as Listed
 from mlsub.submission.listing import ItemKind, Listing, list_tree, parents, stray_paths
 from mlsub.submission.templates import Template, begins_as_template, may_be_template, templates
@@ -345,7 +345,7 @@ def obstacles(plan: Plan, out: Path, difference: Difference, *, force: bool) -> 
 def _other_round(plan: Plan, out: Path) -> Iterator[Finding]:
     round_ = plan.manifest.round
     place = Path(os.path.abspath(out))  # noqa: PTH100  (links keep the names people gave them)
-    named_like = infer_round(Place(place, Target.ORGANISATION, place))
+    named_like = infer_round(Place(place, PathKind.ORGANISATION, place))
     if named_like.round and (named_like.usage, named_like.round) != (round_.usage, round_.name):
         actual = f"{named_like.usage} {named_like.round} ({named_like.round_from})"
         yield finding("package.round-differs", str(out), expected=f"{round_.usage} {round_.name}", actual=actual)

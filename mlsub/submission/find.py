@@ -76,7 +76,7 @@ _PARTS = re.compile(r"([0-9]{1,18})|([^0-9]+)")
 SCALING_FOLDERS = ("strong", "weak")
 
 
-class Target(StrEnum):
+class PathKind(StrEnum):
     """The kinds of path that can be checked."""
 
     LOG = "log"
@@ -99,7 +99,7 @@ class Place(msgspec.Struct, frozen=True):
     """
 
     path: Path
-    target: Target
+    kind: PathKind
     organisation: Path | None = None
     listed: bool = False
     deep: bool = False
@@ -112,7 +112,7 @@ class Place(msgspec.Struct, frozen=True):
     @property
     def root(self) -> Path:
         """The folder that paths of the report are relative to."""
-        if self.target is Target.LOG:
+        if self.kind is PathKind.LOG:
             return self.path.parent
         return self.organisation or self.path
 
@@ -199,39 +199,39 @@ def locate(path: Path) -> Place:
     def is_described(organisation: Path) -> bool:
         return snapshot.is_folder(organisation / "systems")
 
-    def place(kind: Target, organisation: Path | None = None, at: Path = path) -> Place:
+    def place(kind: PathKind, organisation: Path | None = None, at: Path = path) -> Place:
         return Place(at, kind, organisation, snapshot=snapshot)
 
     if not snapshot.is_folder(path):
         below = _below_results(path.parent)
         organisation = parents[below + 1] if below in (2, 3) and len(parents) > below + 2 else None
-        return place(Target.LOG, organisation if organisation and is_described(organisation) else None)
+        return place(PathKind.LOG, organisation if organisation and is_described(organisation) else None)
     loose = any(fnmatchcase(name, "result_*.txt") for name in snapshot.names_in(path))
     if is_organisation(path, snapshot):
         # Logs beside an empty folder of one of these names are logs alone.
         systems = folders(path / "results", snapshot) if loose and not is_described(path) else ()
         if not loose or is_described(path) or any(folders(system, snapshot) for system in systems):
-            return place(Target.ORGANISATION, path)
+            return place(PathKind.ORGANISATION, path)
     unseen: OSError | None = None
     for child in _children(path, snapshot):
         try:
             # Before anything that goes by names: organisations may lie in a folder called results, or too deep in one.
             if snapshot.is_folder(child) and (is_organisation(child, snapshot) or too_deep(child, snapshot)):
-                return place(Target.ORGANISATIONS)
+                return place(PathKind.ORGANISATIONS)
         except OSError as error:
             # A folder that is closed does not change what a folder is by its own place.
             unseen = unseen or error
     if path.name == "results" and not (loose and not is_described(path.parent)):
-        return place(Target.ORGANISATION, path.parent, at=path.parent)
+        return place(PathKind.ORGANISATION, path.parent, at=path.parent)
     if path.parent.name == "results" and not (loose and not is_described(path.parent.parent)):
-        return place(Target.SYSTEM, path.parent.parent)
+        return place(PathKind.SYSTEM, path.parent.parent)
     below = _below_results(path)
     if below in (2, 3) and len(parents) > below and not (loose and not is_described(parents[below])):
-        kind = Target.SCALING if below == 2 and path.name in SCALING_FOLDERS else Target.BENCHMARK
+        kind = PathKind.SCALING if below == 2 and path.name in SCALING_FOLDERS else PathKind.BENCHMARK
         return place(kind, parents[below])
     if unseen is not None and not loose:
         raise unseen
-    return place(Target.BENCHMARK if loose else Target.NOTHING)
+    return place(PathKind.BENCHMARK if loose else PathKind.NOTHING)
 
 
 def _below_results(path: Path) -> int:
@@ -256,7 +256,7 @@ def infer_round(place: Place) -> Place:
     """
     if place.organisation is not None:
         above = list(place.organisation.parents)
-    elif place.target is Target.ORGANISATIONS:
+    elif place.kind is PathKind.ORGANISATIONS:
         above = [place.path, *place.path.parents]
     else:
         above = list(place.path.parents)
@@ -294,7 +294,7 @@ def manifest_near(place: Place) -> Named | None:
 
     if place.organisation is not None:
         return nearest((place.organisation, *place.organisation.parents), (place.organisation.name,))
-    if place.target is Target.ORGANISATIONS:
+    if place.kind is PathKind.ORGANISATIONS:
         return nearest((place.path, *place.path.parents), [one.path.name for one in organisations(place)])
     return nearest(place.path.parents)
 
@@ -305,12 +305,12 @@ def packages(place: Place) -> list[Place]:
     Raises:
         OSError: the place cannot be looked at.
     """
-    if place.target is not Target.ORGANISATIONS:
-        return [place] if place.organisation is not None or place.target in (Target.LOG, Target.BENCHMARK) else []
+    if place.kind is not PathKind.ORGANISATIONS:
+        return [place] if place.organisation is not None or place.kind in (PathKind.LOG, PathKind.BENCHMARK) else []
     snapshot = place.snapshot
 
     def listed(folder: Path, *, deep: bool = False) -> Place:
-        return replace(place, path=folder, target=Target.ORGANISATION, organisation=folder, listed=True, deep=deep)
+        return replace(place, path=folder, kind=PathKind.ORGANISATION, organisation=folder, listed=True, deep=deep)
 
     found = [listed(inner, deep=True) for inner in too_deep(place.path, snapshot)]
     for child in [] if found else _children(place.path, snapshot):
@@ -328,7 +328,7 @@ def organisations(place: Place) -> list[Place]:
     Raises:
         OSError: the place cannot be looked at.
     """
-    if place.target is not Target.ORGANISATIONS:
+    if place.kind is not PathKind.ORGANISATIONS:
         return [place]
     found = [one for one in packages(place) if is_organisation(one.path, place.snapshot, unseen=True)]
     return [replace(one, listed=False, deep=False) for one in found]
@@ -350,9 +350,9 @@ def rounds_in(place: Place) -> list[Path]:
     Raises:
         OSError: the folder cannot be looked at.
     """
-    if place.target is Target.ORGANISATIONS and infer_round(place).round:
+    if place.kind is PathKind.ORGANISATIONS and infer_round(place).round:
         return []
-    if place.target not in (Target.NOTHING, Target.ORGANISATIONS):
+    if place.kind not in (PathKind.NOTHING, PathKind.ORGANISATIONS):
         return []
     inside = folders(place.path, place.snapshot)
     rounds = [child for child in inside if named_round(child.name)]

@@ -14,7 +14,7 @@ from mlsub.io.errors import reason_of
 from mlsub.io.show import plural
 from mlsub.rounds import Round, every_benchmark, wrong_round
 from mlsub.rules.catalogue import FIX, finding
-from mlsub.submission.find import SCALING_FOLDERS, Place, Target, folders
+from mlsub.submission.find import SCALING_FOLDERS, PathKind, Place, folders
 from mlsub.submission.model import RESULT_PATTERN, Entry, Package
 from mlsub.submission.params import read_flags
 from mlsub.submission.remedies import (
@@ -69,7 +69,7 @@ class _TreeReader:
 
     def read(self, place: Place) -> Package:
         """Return what lies at a place."""
-        whole = place.target is Target.ORGANISATION
+        whole = place.kind is PathKind.ORGANISATION
         entries = self._looked(self._entries, place) or []
         systems = {entry.system for entry in entries}
         self._looked(self._look_for_descriptions, systems)
@@ -87,11 +87,11 @@ class _TreeReader:
         )
 
     def _entries(self, place: Place) -> list[Entry]:
-        if place.target is Target.SYSTEM:
+        if place.kind is PathKind.SYSTEM:
             return self._system(place.path)
-        if place.target is Target.SCALING:
+        if place.kind is PathKind.SCALING:
             return self._scaling(place.path)
-        if place.target is not Target.ORGANISATION:
+        if place.kind is not PathKind.ORGANISATION:
             return self._benchmark(place.path, place.path.parent.name if self.round.scaling_folders else None)
         if not self.snapshot.is_folder(self.folder / "results"):
             self._add_missing_folder("tree.results-missing", "results")

@@ -14,7 +14,7 @@ from mlsub.judge.package import single_log
 from mlsub.review.cross import audit_same_fingerprints
 from mlsub.rounds import Round, get_round, normalise_round
 from mlsub.rules.catalogue import finding, reviewed
-from mlsub.submission.find import Place, Target, packages
+from mlsub.submission.find import PathKind, Place, packages
 from mlsub.submission.report import Report
 from mlsub.workspace.logs import Job, logs_job, package_job
 from mlsub.workspace.places import ANY, Context, Request, find_places
@@ -95,7 +95,7 @@ def _jobs(places: Sequence[Place], request: Request, *, keep: bool) -> list[Job]
     about = _common_root(places), _round_of(places, request), request
     singles = _singles(places)
     try:
-        inside = [one for place in places if place.target is not Target.LOG for one in packages(place)]
+        inside = [one for place in places if place.kind is not PathKind.LOG for one in packages(place)]
     except OSError as error:
         return error
     jobs = [package_job(package, *about, keep=keep) for package in inside]
@@ -143,7 +143,7 @@ def _round_of(places: Sequence[Place], request: Request) -> Round:
 
 
 def _singles(places: Sequence[Place]) -> tuple[Path, ...]:
-    return tuple(place.path for place in places if place.target is Target.LOG)
+    return tuple(place.path for place in places if place.kind is PathKind.LOG)
 
 
 def _unchecked(root: str, problem: Finding, request: Request) -> Checked:

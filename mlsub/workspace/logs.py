@@ -16,7 +16,7 @@ from mlsub.judge.log import judge_log
 from mlsub.log.run import RunFold
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
-from mlsub.submission.find import Place, Target, locate
+from mlsub.submission.find import PathKind, Place, locate
 from mlsub.submission.model import LogReport
 from mlsub.submission.snapshot import below
 from mlsub.workspace.cache import (
@@ -107,7 +107,7 @@ def stands_alone(package: Place) -> bool:
         return not package.deep
     # What lies beside one in a folder of its name, or in one of a division, is said of it too.
     inside = folder.parent.name.lower() in {folder.name.lower(), *DIVISIONS}
-    return package.target is Target.ORGANISATION and package.organisation == folder and not inside
+    return package.kind is PathKind.ORGANISATION and package.organisation == folder and not inside
 
 
 def record_folder(package: Place) -> Path:

@@ -23,7 +23,7 @@ from mlsub.io.errors import reason_of
 from mlsub.io.show import display_path, plural
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round, usages
 from mlsub.rules.catalogue import finding
-from mlsub.submission.find import Place, Target, folders, infer_round, is_organisation, locate, named_round, rounds_in
+from mlsub.submission.find import PathKind, Place, folders, infer_round, is_organisation, locate, named_round, rounds_in
 from mlsub.submission.manifest import manifest_at
 from mlsub.submission.remedies import fix_for_divided, fix_for_elsewhere, fix_for_names, fix_for_too_deep
 from mlsub.submission.snapshot import Snapshot
@@ -130,7 +130,7 @@ def _located(path: Path) -> Place:
     try:
         return locate(path)
     except OSError as error:
-        return _unreadable(error, Place(Path(os.path.abspath(path)), Target.NOTHING))  # noqa: PTH100
+        return _unreadable(error, Place(Path(os.path.abspath(path)), PathKind.NOTHING))  # noqa: PTH100
 
 
 def _unreadable(error: OSError, place: Place) -> Place:
@@ -143,11 +143,11 @@ def _unreadable(error: OSError, place: Place) -> Place:
 def _distinct(places: Iterable[Place]) -> list[Place]:
     """Places without those that lie in another one: what is named twice is looked at once."""
     once = list(dict.fromkeys(places))
-    folders = {place.path for place in once if place.target is not Target.LOG and place.problem is None}
+    folders = {place.path for place in once if place.kind is not PathKind.LOG and place.problem is None}
     return [
         place
         for place in once
-        if place.target in (Target.LOG, Target.NOTHING) or not any(above in folders for above in place.path.parents)
+        if place.kind in (PathKind.LOG, PathKind.NOTHING) or not any(above in folders for above in place.path.parents)
     ]
 
 
@@ -158,7 +158,7 @@ def _with_round(place: Place, request: Request) -> Place:
     try:
         if not look.exists(place.path):
             return replace(place, problem=_no_such_path(place.path))
-        if place.target is Target.NOTHING:
+        if place.kind is PathKind.NOTHING:
             return replace(place, problem=_nothing_in(place))
         if place.path.suffix in (".yaml", ".yml") and manifest_at(place.path) is not None:
             return replace(place, problem=_manifest(place.path))

@@ -239,7 +239,7 @@ class _Task:
             failed.set_exception(error)
             return failed
         # What a worker needs to know of the job to read some of its logs.
-        brief = msgspec.structs.replace(job, logs=(), record=None)
+        brief = msgspec.structs.replace(job, package=None, logs=(), record=None)
         chunks = cut(reading.missing, list(map(size_of, reading.missing)), most)
         futures = [pool.executor.submit(judge_logs, brief, chunk) for chunk in chunks]
         return LazyFuture(lambda: self._end(*reading.finish(progress.counted(futures)), progress))

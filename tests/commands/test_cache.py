@@ -14,7 +14,7 @@ import pytest
 import mlsub
 from mlsub.log.events import LogReader, read_log
 from mlsub.rounds import get_round
-from mlsub.submission.find import Place, Target
+from mlsub.submission.find import PathKind, Place
 from mlsub.workspace import ANY, Context
 from mlsub.workspace.logs import package_job
 from mlsub.workspace.schedule import Checked
@@ -274,7 +274,7 @@ def test_nothing_is_read_outside_of_a_package(place: Tree, monkeypatch: pytest.M
                 outside.append(str(path))
 
     root = place.folder.parent
-    package = Place(place.folder, Target.ORGANISATION, place.folder, listed=True)
+    package = Place(place.folder, PathKind.ORGANISATION, place.folder, listed=True)
     job = package_job(package, root, get_round("training", "1.0"), ANY, keep=False)
     sys.addaudithook(audit)
     try:

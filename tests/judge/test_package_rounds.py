@@ -15,8 +15,8 @@ from mlsub.convergence.algorithm import algorithm_of, unit_of
 from mlsub.convergence.reference import read_points, reference_file
 from mlsub.findings import Verdict
 from mlsub.rounds import get_round
-from mlsub.rules.load import entry_requirements as needs
-from mlsub.submission.find import Target, find
+from mlsub.rules.load import benchmark as needs
+from mlsub.submission.find import PathKind, find
 from mlsub.submission.report import Report
 from tools.oracle.generate import Combination
 from tools.oracle.log import Line, Log, generated, record_line
@@ -254,20 +254,20 @@ def test_an_hpc_benchmark_outside_strong_and_weak_is_told(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("below", "target"),
     [
-        ("results/rack1", Target.SYSTEM),
-        ("results/rack1/strong", Target.SCALING),
-        ("results/rack1/strong/oc20", Target.BENCHMARK),
-        ("results/rack1/strong/oc20/result_0.txt", Target.LOG),
+        ("results/rack1", PathKind.SYSTEM),
+        ("results/rack1/strong", PathKind.SCALING),
+        ("results/rack1/strong/oc20", PathKind.BENCHMARK),
+        ("results/rack1/strong/oc20/result_0.txt", PathKind.LOG),
     ],
 )
-def test_each_part_of_an_hpc_tree_is_recognised_and_accepted(below: str, target: Target, tmp_path: Path) -> None:
+def test_each_part_of_an_hpc_tree_is_recognised_and_accepted(below: str, target: PathKind, tmp_path: Path) -> None:
     tree = make_round(tmp_path, "hpc-1.0", "oc20", below="strong")
     place = find(tree / below)
-    assert (place.target, place.organisation) == (target, tree)
+    assert (place.kind, place.organisation) == (target, tree)
     assert (place.usage, place.round) == ("hpc", "1.0")
     report = mlsub.check(tree / below, jobs=1)
     assert report.official is Verdict.ACCEPTED
-    assert len(report.logs) == (1 if target is Target.LOG else 5)
+    assert len(report.logs) == (1 if target is PathKind.LOG else 5)
 
 
 @pytest.mark.parametrize(("name", "choice"), [("deepcam", "Adam+multistep"), ("openfold", None)])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import mlsub
 from mlsub.io.data import load_yaml
-from mlsub.submission.find import Target, find, known_organisations, locate, named_round, organisation
+from mlsub.submission.find import PathKind, find, known_organisations, locate, named_round, organisation
 from tools.support.corpus import CORPUS
 from tools.support.make_tree import ORG, SYSTEM, make_tree
 from tools.support.runner import check
@@ -82,15 +82,15 @@ def test_names_inside_results_are_no_rounds_to_what_lies_too_deep(path: str, tmp
 
 # Paths in and around a tree of two organisations: what they are.
 TARGETS = {
-    "": Target.ORGANISATIONS,
-    ORG: Target.ORGANISATION,
-    f"{ORG}/results": Target.ORGANISATION,
-    f"{ORG}/results/{SYSTEM}": Target.SYSTEM,
-    f"{ORG}/results/{SYSTEM}/resnet": Target.BENCHMARK,
-    f"{ORG}/results/{SYSTEM}/resnet/result_0.txt": Target.LOG,
-    f"{ORG}/systems": Target.NOTHING,
-    "..": Target.NOTHING,
-    "nowhere": Target.LOG,
+    "": PathKind.ORGANISATIONS,
+    ORG: PathKind.ORGANISATION,
+    f"{ORG}/results": PathKind.ORGANISATION,
+    f"{ORG}/results/{SYSTEM}": PathKind.SYSTEM,
+    f"{ORG}/results/{SYSTEM}/resnet": PathKind.BENCHMARK,
+    f"{ORG}/results/{SYSTEM}/resnet/result_0.txt": PathKind.LOG,
+    f"{ORG}/systems": PathKind.NOTHING,
+    "..": PathKind.NOTHING,
+    "nowhere": PathKind.LOG,
 }
 
 
@@ -99,7 +99,7 @@ def test_the_layout_around_a_path_says_what_it_is(below: str, tmp_path: Path) ->
     make_tree(tmp_path, org="Zeta")
     above = make_tree(tmp_path).folder.parent
     place = locate(above / below)
-    assert place.target is TARGETS[below]
+    assert place.kind is TARGETS[below]
     inside = below.startswith(f"{ORG}/results") or below == ORG
     assert place.organisation == (above / ORG if inside else None)
 
@@ -129,7 +129,7 @@ def test_an_undescribed_entry_is_rejected_for_a_stated_reason_however_it_is_name
 def test_organisations_may_lie_in_a_folder_called_results(folders: str, tmp_path: Path) -> None:
     above = make_tree(tmp_path, folders).folder.parent
     place = locate(above)
-    assert place.target is Target.ORGANISATIONS
+    assert place.kind is PathKind.ORGANISATIONS
     assert check(above).status == 0
 
 

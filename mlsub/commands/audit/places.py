@@ -17,8 +17,8 @@ from mlsub.io.errors import MlsubError
 from mlsub.io.problems import did_you_mean
 from mlsub.io.show import flat
 from mlsub.rounds import get_round
-from mlsub.rounds.benchmarks import ResultsFolder
-from mlsub.submission.find import Place, Target, is_folder, organisation, organisations
+from mlsub.rounds.benchmarks import Held
+from mlsub.submission.find import PathKind, Place, is_folder, organisation, organisations
 from mlsub.submission.tree import read_tree
 from mlsub.systems.description import read_description
 from mlsub.systems.fields import count
@@ -134,7 +134,7 @@ def given_in(rounds: Sequence[RoundFolder], usage: str, names: Collection[str]) 
 def _given(folder: Path, usage: str, round_: str) -> tuple[Given, ...]:
     """Return the results of an organisation in a round."""
     of, found = get_round(usage, round_), []
-    for entry in read_tree(Place(folder, Target.ORGANISATION), f"{folder.name}/", of).entries:
+    for entry in read_tree(Place(folder, PathKind.ORGANISATION), f"{folder.name}/", of).entries:
         if entry.results:
             description = read_description(folder / "systems" / f"{entry.system}.json", entry.system, of)
             content, name = description.content or {}, description.text("system_name") or entry.system

@@ -13,8 +13,8 @@ from mlsub.commands.compare.reading import Reading, comparable, read_side, runs_
 from mlsub.findings import Finding, Kind
 from mlsub.io.errors import MlsubError
 from mlsub.io.look import content_digest
-from mlsub.log.changes import Change, changed_fields, changed_hyperparameters
-from mlsub.submission.find import Target
+from mlsub.log.changes import Change, fields, hyperparameters
+from mlsub.submission.find import PathKind
 from mlsub.submission.listing import Item, ItemKind, list_tree
 from mlsub.submission.pairing import pairs, side_by_side, without
 from mlsub.submission.report import SystemResult
@@ -27,11 +27,11 @@ Key = tuple[str, str, str, str | None]
 Row = tuple[Key, Result | None, Result | None]
 #: The kinds of path in words.
 _KINDS = {
-    Target.ORGANISATIONS: "a folder of organisations",
-    Target.ORGANISATION: "an organisation",
-    Target.SYSTEM: "a system's results",
-    Target.SCALING: "a system's results",
-    Target.BENCHMARK: "a benchmark's folder",
+    PathKind.ORGANISATIONS: "a folder of organisations",
+    PathKind.ORGANISATION: "an organisation",
+    PathKind.SYSTEM: "a system's results",
+    PathKind.SCALING: "a system's results",
+    PathKind.BENCHMARK: "a benchmark's folder",
 }
 
 
@@ -47,8 +47,8 @@ def compare(old: str, new: str, context: Context) -> PackageDiff:
         MlsubError: a side holds nothing to compare, or is not a folder.
     """
     before, after = read_side(old, context), read_side(new, context)
-    kinds = before.place.target, after.place.target
-    for kind in (Target.ORGANISATIONS, Target.BENCHMARK):
+    kinds = before.place.kind, after.place.kind
+    for kind in (PathKind.ORGANISATIONS, PathKind.BENCHMARK):
         if (kinds[0] is kind) != (kinds[1] is kind):
             raise MlsubError(f"{old} is {_KINDS[kinds[0]]}, {new} is {_KINDS[kinds[1]]}. Name two of a kind.")
     rows = _rows(before, after)
@@ -68,7 +68,7 @@ def compare(old: str, new: str, context: Context) -> PackageDiff:
 def _rows(before: Reading, after: Reading) -> list[Row]:
     """Return each entry of either side once, beside the one that it belongs with, by its key."""
     # Two benchmark folders are compared whatever their systems are called.
-    whole, names = before.place.target is Target.BENCHMARK, _same_organisations(before, after)
+    whole, names = before.place.kind is PathKind.BENCHMARK, _same_organisations(before, after)
     found: list[tuple[Result | None, Result | None]] = []
 
     def group(one: Result) -> tuple[str | None, ...]:
@@ -172,7 +172,7 @@ def _systems(before: Reading, after: Reading, rows: Iterable[Row]) -> Iterable[S
 
 def _renamed(after: Reading, rows: Iterable[Row]) -> dict[str, str]:
     """The earlier name of each system whose entries went on under another one, each name once."""
-    many = after.place.target is Target.ORGANISATIONS
+    many = after.place.kind is PathKind.ORGANISATIONS
     found: dict[str, str] = {}
     for (owner, *_), one, other in rows:
         if one is not None and other is not None and one.system != other.system:
@@ -184,7 +184,7 @@ def _renamed(after: Reading, rows: Iterable[Row]) -> dict[str, str]:
 
 def _descriptions(read: Reading, organisations: Mapping[str, str]) -> dict[str, SystemResult]:
     """Descriptions by their system; among several organisations the name has both, with names to use for some."""
-    many = read.place.target is Target.ORGANISATIONS
+    many = read.place.kind is PathKind.ORGANISATIONS
     return {
         (f"{organisations.get(system.organisation, system.organisation)}/" if many else "")
         + Path(system.path).stem: system

@@ -13,8 +13,8 @@ from mlsub.findings import Finding, Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.log.run import Run
 from mlsub.rounds import get_round
-from mlsub.rounds.benchmarks import Compatible, ResultsFolder
-from mlsub.submission.find import Place, Target, locate
+from mlsub.rounds.benchmarks import Compatible, Held
+from mlsub.submission.find import PathKind, Place, locate
 from mlsub.submission.report import EntryResult, Report, SystemResult
 from mlsub.submission.result import Result
 from mlsub.systems.description import read_content
@@ -38,7 +38,7 @@ class Reading(msgspec.Struct, frozen=True):
     @property
     def findings(self) -> list[Finding]:
         """The findings; those of one benchmark's folder with paths in which the system has no name."""
-        if self.place.target is not Target.BENCHMARK:
+        if self.place.kind is not PathKind.BENCHMARK:
             return list(self.report.findings)
         (result,) = self.results
         return [msgspec.structs.replace(f, path=_without_system(f.path, result)) for f in self.report.findings]
@@ -60,13 +60,13 @@ def read_side(path: str, context: Context) -> Reading:
     """
     try:
         place = locate(Path(path))
-        if place.target is Target.LOG and Path(path).exists():
+        if place.kind is PathKind.LOG and Path(path).exists():
             raise MlsubError(f"{path} is a file. Name a folder: an organisation's tree or a part of one.")
     except (OSError, ValueError) as error:
         raise MlsubError(f"{path} cannot be read: {error}") from error
     (checked,) = check_with_logs([path], context)
     report = checked.report
-    no_entry = place.target is Target.BENCHMARK and len(report.entries) != 1
+    no_entry = place.kind is PathKind.BENCHMARK and len(report.entries) != 1
     if report.official is Verdict.NOT_CHECKED or no_entry:
         why = next((f for f in report.findings if f.rejects), None)
         raise MlsubError(f"{path} cannot be checked: {why.message if why else 'it holds nothing'}")

@@ -11,7 +11,7 @@ from mlsub.commands.compare.packages import compare as compare_packages
 from mlsub.commands.compare.resubmit import check_resubmission
 from mlsub.commands.compare.trainings import compare as compare_trainings
 from mlsub.io.errors import MlsubError
-from mlsub.submission.find import Target, locate
+from mlsub.submission.find import PathKind, locate
 from mlsub.workspace import Context
 
 
@@ -65,8 +65,8 @@ def run(
 
 def _are_packages(*paths: str | None) -> bool:
     """Whether each path is an organisation or a round."""
-    places = (Target.ORGANISATION, Target.ORGANISATIONS)
+    places = (PathKind.ORGANISATION, PathKind.ORGANISATIONS)
     try:
-        return all(path is not None and locate(Path(path)).target in places for path in paths)
+        return all(path is not None and locate(Path(path)).kind in places for path in paths)
     except (OSError, ValueError):
         return False

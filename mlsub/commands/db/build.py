@@ -23,8 +23,7 @@ from mlsub.io.look import open_regular
 from mlsub.io.write import check_output, put_file, staging_beside, sync_file
 from mlsub.present.envelope import Answer
 from mlsub.rounds import get_round
-from mlsub.rules.catalogue import has_effect
-from mlsub.submission.find import Place, Target, organisations
+from mlsub.submission.find import PathKind, Place, organisations
 from mlsub.submission.result import round_key
 from mlsub.workspace import Context, Request, check_apart, find_places, in_one_line
 from mlsub.workspace.cache import scan_tree
@@ -111,7 +110,7 @@ def find_packages(paths: Sequence[Path], request: Request) -> tuple[dict[str, Pl
         raise MlsubError(*map(in_one_line, nothing))
     packages: dict[str, Place] = {}
     for one in found:
-        if one.target is Target.LOG:
+        if one.kind is PathKind.LOG:
             passed.append(f"{one.path}: a log alone is not a result; name its folder")
             continue
         for place in organisations(one):

@@ -22,8 +22,8 @@ from mlsub.io.write import sync_folder
 from mlsub.log.reader import TOKEN_MLL
 from mlsub.log.rewrite import check_source, prove_same, rewrite
 from mlsub.rounds import Round, get_round
-from mlsub.rules.catalogue import demanded_key, finding, has_effect
-from mlsub.submission.find import Place, Target, locate
+from mlsub.rules.catalogue import finding
+from mlsub.submission.find import PathKind, Place, locate
 from mlsub.submission.report import Report
 from mlsub.systems.description import MAX_BYTES, read_description
 from mlsub.workspace import Context, check_paths
@@ -74,11 +74,11 @@ def _place(path: str) -> Place:
     if "\0" in path or not os.path.lexists(path):
         raise MlsubError(f"There is no {path}. Name a log, a system description, or a folder of results.")
     place = locate(Path(path))
-    if place.target is Target.NOTHING and has_other_logs(place.path):
-        return msgspec.structs.replace(place, target=Target.BENCHMARK)
-    if place.target is Target.NOTHING:
+    if place.kind is PathKind.NOTHING and has_other_logs(place.path):
+        return msgspec.structs.replace(place, kind=PathKind.BENCHMARK)
+    if place.kind is PathKind.NOTHING:
         raise MlsubError(f"There is neither a result nor an organisation in {path}. Name a folder of results.")
-    if place.target is Target.LOG:
+    if place.kind is PathKind.LOG:
         check_source(place.path)
     return place
 

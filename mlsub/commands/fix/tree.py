@@ -17,8 +17,8 @@ from mlsub.log.event import Event, decode
 from mlsub.log.reader import TOKEN, TOKEN_MLL, read_records
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
-from mlsub.rules.load import entry_requirements
-from mlsub.submission.find import SCALING_FOLDERS, Place, Target, folders, is_organisation
+from mlsub.rules.load import benchmark
+from mlsub.submission.find import SCALING_FOLDERS, PathKind, Place, folders, is_organisation
 from mlsub.submission.remedies import ALMOST_RESULT, OTHER_LOG, other_logs, renamed_benchmark
 
 _RIGHT = re.compile(r"result_.*\.txt")
@@ -30,16 +30,16 @@ def root_of(place: Place) -> Path:
     """Return the folder that paths are relative to: what a verdict on the place depends on lies below it."""
     if place.organisation is not None:
         return place.organisation
-    return place.path.parent if place.target is Target.LOG else place.path
+    return place.path.parent if place.kind is PathKind.LOG else place.path
 
 
 def _benchmarks(place: Place, organisations: Sequence[Path], *, deep: bool) -> list[Path]:
     """The folders of benchmarks; ``deep`` where the round has folders of scaling between them and systems."""
-    if place.target is Target.BENCHMARK:
+    if place.kind is PathKind.BENCHMARK:
         return [place.path]
-    if place.target is Target.SCALING:
+    if place.kind is PathKind.SCALING:
         return _folders(place.path)
-    systems = [place.path] if place.target is Target.SYSTEM else []
+    systems = [place.path] if place.kind is PathKind.SYSTEM else []
     systems += [system for organisation in organisations for system in _folders(results_of(organisation))]
     above = [system / name for system in systems for name in SCALING_FOLDERS] if deep else systems
     return [folder for one in above for folder in _folders(one)]
@@ -98,11 +98,11 @@ class Files:
         self.descriptions: list[Path] = []
         self.moves: dict[Path, tuple[Path, Repair]] = {}
         self.left: list[Finding] = []
-        if place.target is Target.LOG:
+        if place.kind is PathKind.LOG:
             (self.descriptions if place.path.suffix == ".json" else self.logs).append(place.path)
             return
-        organisations = [place.path] if place.target is Target.ORGANISATION else []
-        if place.target is Target.ORGANISATIONS:
+        organisations = [place.path] if place.kind is PathKind.ORGANISATION else []
+        if place.kind is PathKind.ORGANISATIONS:
             organisations = [folder for folder in _folders(place.path) if is_organisation(folder)]
         benchmarks = _benchmarks(place, organisations, deep=round_ is not None and round_.scaling_folders)
         for folder in benchmarks:

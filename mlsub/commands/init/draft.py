@@ -15,7 +15,7 @@ from mlsub.divisions import CLOSED, DIVISIONS
 from mlsub.io.problems import did_you_mean
 from mlsub.io.show import first_few
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round, usages
-from mlsub.submission.find import Place, Target, counted, folders, is_folder
+from mlsub.submission.find import PathKind, Place, counted, folders, is_folder
 from mlsub.submission.listing import ItemKind, list_tree, parents, stray_paths
 from mlsub.submission.model import Entry
 from mlsub.submission.tree import read_tree
@@ -162,7 +162,7 @@ def draft_of(tree: Path, round_: Round, folder: Path) -> tuple[Draft, list[str]]
     def near(inside: str) -> str:
         return path(Path(os.path.relpath(tree / inside, folder)).as_posix())
 
-    files = read_tree(Place(tree, Target.ORGANISATION), "", round_)
+    files = read_tree(Place(tree, PathKind.ORGANISATION), "", round_)
     described = [file.name.removesuffix(".json") for file in files.descriptions]
     systems = sorted({*described, *(entry.system for entry in files.entries)})
     entries = [_entry(entry, tree, round_, near) for entry in files.entries]

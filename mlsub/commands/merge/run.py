@@ -26,7 +26,7 @@ from mlsub.present.envelope import Answer
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
 from mlsub.submission.audit import escaping_links
-from mlsub.submission.find import Place, Target, locate, manifest_near
+from mlsub.submission.find import PathKind, Place, locate, manifest_near
 from mlsub.submission.listing import Item, ItemKind, Listing, list_tree, stray_kind
 from mlsub.submission.model import RESULT_PATTERN
 from mlsub.submission.report import Report
@@ -133,7 +133,7 @@ def _waivers(sources: Sequence[Source]) -> list[GivenWaivers]:
     """Return the waivers of the manifests near the packages, each for what its packages bring."""
     paths: dict[Path, set[str]] = {}
     for source in sources:
-        near = manifest_near(Place(source.folder, Target.ORGANISATION, source.folder))
+        near = manifest_near(Place(source.folder, PathKind.ORGANISATION, source.folder))
         if near is not None:
             systems = (f"systems/{path.split('/')[1]}.json" for path in source.items if path.startswith("results/"))
             paths.setdefault(near.file, set()).update(source.items, systems)
@@ -151,7 +151,7 @@ def read_sources(paths: Sequence[str]) -> list[Source]:
     sources: list[Source] = []
     for path in paths:
         place = locate(Path(path))
-        if place.target is not Target.ORGANISATION or place.organisation is None:
+        if place.kind is not PathKind.ORGANISATION or place.organisation is None:
             raise MlsubError(f"{path} is not an organisation's tree: it has neither results/ nor systems/")
         folder = place.organisation
         twin = next((source for source in sources if source.folder.samefile(folder)), None)

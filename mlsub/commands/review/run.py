@@ -32,8 +32,8 @@ from mlsub.present.entries import organisations_of, verdict_line
 from mlsub.review.disclosure import read_disclosure, select_code
 from mlsub.review.runs.detect import observe_runs
 from mlsub.review.runs.model import Observation
-from mlsub.rules.catalogue import catalogue, has_effect
-from mlsub.submission.find import Place, Target, organisation, packages
+from mlsub.rules.catalogue import catalogue
+from mlsub.submission.find import PathKind, Place, organisation, packages
 from mlsub.submission.pairing import paired
 from mlsub.submission.report import Choice, EntryResult, Report
 from mlsub.submission.result import Result
@@ -41,7 +41,7 @@ from mlsub.systems.names import check_names
 from mlsub.workspace import Checked, Context, Request, check_places, find_places, in_one_line
 
 #: What has all results of an organisation, so that a row of a results table may be without logs.
-_WHOLE = (Target.ORGANISATION, Target.ORGANISATIONS)
+_WHOLE = (PathKind.ORGANISATION, PathKind.ORGANISATIONS)
 
 
 class Sides(NamedTuple):
@@ -175,7 +175,7 @@ def _tabled(results: Sequence[Result], sides: Sides) -> Iterator[About]:
     if sides.table is None or not results:
         return
     rows = read_table(sides.table, benchmarks_of(results[0].rules))
-    name, whole = os.path.relpath(sides.table, sides.root), all(place.target in _WHOLE for place in sides.found)
+    name, whole = os.path.relpath(sides.table, sides.root), all(place.kind in _WHOLE for place in sides.found)
     yield from audit_table(name, rows, results, whole=whole)
 
 

@@ -24,9 +24,8 @@ from mlsub.packing.tree import compare_tree, read_manifest
 from mlsub.present.envelope import Answer
 from mlsub.rounds import Round, get_round
 from mlsub.rounds.calendar import CalendarDay, calendar_of
-from mlsub.rules.catalogue import has_effect
-from mlsub.rules.load import entry_requirements
-from mlsub.submission.find import Place, Target, folders, is_folder, locate, manifest_near, named_round, organisations
+from mlsub.rules.load import benchmark
+from mlsub.submission.find import PathKind, Place, folders, is_folder, locate, manifest_near, named_round, organisations
 from mlsub.submission.manifest import MANIFEST
 from mlsub.submission.report import Report
 from mlsub.submission.templates import Unfilled, unfilled_in
@@ -87,7 +86,7 @@ def manifest_of(path: Path) -> Path | None:
     if (path / MANIFEST).is_file() and not is_folder(path / "results"):
         return path / MANIFEST  # System descriptions beside it do not make a package of its folder.
     rounds = any(named_round(child.name) for child in folders(path))
-    if is_folder(path) and locate(path).target is Target.NOTHING and not rounds:
+    if is_folder(path) and locate(path).kind is PathKind.NOTHING and not rounds:
         where = "here" if str(path) == "." else f"in {path}"
         raise MlsubError(f"There is neither a {MANIFEST} nor a package {where}. Write a manifest with mlsub init.")
     return None
@@ -208,7 +207,7 @@ def _missing(entry: EntryStatus, path: Path) -> Task:
 
 def _left_in(place: Place) -> Iterator[Unfilled]:
     """Yield what is not filled in in a package; a part of one is looked at by its logs alone."""
-    if place.target in (Target.ORGANISATION, Target.ORGANISATIONS):
+    if place.kind in (PathKind.ORGANISATION, PathKind.ORGANISATIONS):
         for each in organisations(place):
             yield from unfilled_in(each.path, place.path)
 

@@ -11,8 +11,8 @@ import msgspec
 from mlsub.findings import Finding, Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.present.envelope import Answer
-from mlsub.rounds import Round, find_round, find_usage, get_round, known_division, known_rounds
-from mlsub.submission.find import Place, Target, infer_round
+from mlsub.rounds import Round, find_round, find_usage, get_round, known_rounds
+from mlsub.submission.find import PathKind, Place, infer_round
 from mlsub.submission.report import Report, SystemResult
 from mlsub.systems.catalogue import Accelerator, KnownSystem, accelerators, find_known, find_system, system_names
 from mlsub.systems.description import read_description
@@ -205,7 +205,7 @@ def _round_of(file: Path, text: str | None, usage: str | None) -> tuple[Round, _
     of = find_usage(usage) if usage is not None else None
     if text is not None:
         return find_round(of or "training", text), "given", None
-    inferred = infer_round(Place(file.absolute(), Target.LOG))
+    inferred = infer_round(Place(file.absolute(), PathKind.LOG))
     if inferred.round and of in (None, inferred.usage) and inferred.round in known_rounds(inferred.usage):
         return get_round(inferred.usage, inferred.round), "folder", inferred.round_from
     newest = of or "training"
