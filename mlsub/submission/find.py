@@ -23,7 +23,7 @@ from mlsub.submission.snapshot import Snapshot
 from mlsub.submission.templates import content_of
 
 if TYPE_CHECKING:
-    from mlsub.submission.manifest import Named
+    from mlsub.submission.manifest import ManifestHead
 
 
 @lru_cache(maxsize=1)
@@ -284,7 +284,7 @@ def _sealed_round(folder: Path) -> tuple[str, str] | None:
     return named_round(first.removeprefix(ROUND)) if end and first.startswith(ROUND) else None
 
 
-def manifest_near(place: Place) -> Named | None:
+def manifest_near(place: Place) -> ManifestHead | None:
     """Return the manifest of what lies at a place, in its folder, beside it or above it; None where there is none.
 
     Raises:

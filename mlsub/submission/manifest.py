@@ -23,8 +23,8 @@ _KEY = re.compile(r"^(organisation|usage|round|deadline|systems|entries):[ \t]*(
 _ABOVE = 4
 
 
-class Named(msgspec.Struct, frozen=True):
-    """A manifest, whose package it is and of which round; ``deadline`` is a day as it is written."""
+class ManifestHead(msgspec.Struct, frozen=True):
+    """Whose package a manifest is of, and of which round; ``deadline`` is a day as it is written."""
 
     file: Path
     organisation: str
@@ -33,7 +33,7 @@ class Named(msgspec.Struct, frozen=True):
     deadline: str | None = None
 
 
-def nearest(folders: Iterable[Path], organisations: Collection[str] = ()) -> Named | None:
+def nearest(folders: Iterable[Path], organisations: Collection[str] = ()) -> ManifestHead | None:
     """Return the manifest that lies in the first of some folders that has one.
 
     It is called submission.yaml, or like an organisation (``ACME.yaml``); what is not a manifest is passed over.
@@ -55,7 +55,7 @@ def nearest(folders: Iterable[Path], organisations: Collection[str] = ()) -> Nam
     return None
 
 
-def manifest_at(file: Path) -> Named | None:
+def manifest_at(file: Path) -> ManifestHead | None:
     """Return what a file says as a manifest; None where there is none.
 
     Only the lines of the first level are looked at, so that neither a long manifest nor a hostile file takes time; who
@@ -79,7 +79,7 @@ def manifest_at(file: Path) -> Named | None:
 
 
 @lru_cache(maxsize=16)
-def _read(file: Path, _changed: int, _size: int) -> Named | None:
+def _read(file: Path, _changed: int, _size: int) -> ManifestHead | None:
     """Return the manifest as it is since it was changed last: many runs of one package ask for it."""
     with open_regular(file) as stream:
         text = stream.read(MAX_BYTES).decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
@@ -87,7 +87,7 @@ def _read(file: Path, _changed: int, _size: int) -> Named | None:
     usage, name = found.get("usage") or "training", normalise_round(found.get("round", ""))
     if not found.get("organisation") or name not in known_rounds(usage) or not found.keys() >= {"systems", "entries"}:
         return None
-    return Named(file, found["organisation"], usage, str(name), found.get("deadline"))
+    return ManifestHead(file, found["organisation"], usage, str(name), found.get("deadline"))
 
 
 def _scalar(value: str) -> str:
