@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TypeVar
 
 from mlsub.findings import Finding
 from mlsub.io.errors import reason_of
@@ -29,9 +29,6 @@ from mlsub.submission.remedies import (
 from mlsub.submission.snapshot import Snapshot, below
 from mlsub.systems.audit import SUMMARIZER_ENDS, is_printed
 from mlsub.systems.description import read_content
-
-Given = TypeVar("Given")
-Found = TypeVar("Found")
 
 PRUNED_RESULTS = "pruned_results"
 #: The characters that make a name a search pattern, and the name that finds folders at any depth.
@@ -69,17 +66,22 @@ class _TreeReader:
 
     def read(self, place: Place) -> Package:
         """Return what lies at a place."""
-        whole = place.kind is PathKind.ORGANISATION
-        entries = self._looked(self._entries, place) or []
+        entries: list[Entry] = []
+        descriptions: list[Path] = []
+        with self._reporting():
+            entries = self._entries(place)
         systems = {entry.system for entry in entries}
-        self._looked(self._look_for_descriptions, systems)
-        descriptions = self._looked(self._descriptions, systems) or []
-        described = [file for file in descriptions if whole or file.name.removesuffix(".json") in systems]
+        with self._reporting():
+            self._look_for_descriptions(systems)
+        with self._reporting():
+            descriptions = self._descriptions(systems)
+        if place.kind is not PathKind.ORGANISATION:
+            descriptions = [file for file in descriptions if file.name.removesuffix(".json") in systems]
         return Package(
             folder=self.folder,
             prefix=self.prefix,
             entries=tuple(entries),
-            descriptions=tuple(described),
+            descriptions=tuple(descriptions),
             findings=tuple(self.findings),
             skipped=tuple(self.skipped),
             explained=frozenset(self.explained),
@@ -102,16 +104,12 @@ class _TreeReader:
         """Return the entries in each folder of one, hidden ones among them, as the official checker lists them."""
         entries = []
         for name in self.snapshot.names_in(folder):
-            child = folder / name
-            if self._looked(self._is_folder, child):
-                entries += self._looked(read, child) or []
+            with self._reporting():
+                if self.snapshot.is_folder(child := folder / name):
+                    entries += read(child)
+                elif not name.startswith(".") and self.snapshot.is_link(child):
+                    self._add(_UNREADABLE, child, "The link is broken or circular")
         return entries
-
-    def _is_folder(self, path: Path) -> bool:
-        found = self.snapshot.is_folder(path)
-        if not found and not path.name.startswith(".") and self.snapshot.is_link(path):
-            self._add(_UNREADABLE, self._relative(path), "The link is broken or circular")
-        return found
 
     def _descriptions(self, systems: Collection[str] = ()) -> list[Path]:
         """Return the descriptions that the official checker lists, and those that it opens by the name of a system."""
@@ -139,12 +137,12 @@ class _TreeReader:
             return
         if "name" in ends_on and not is_printable(folder.name):
             message, fix = f"{SUMMARIZER_ENDS} this name of a system", "Rename the folder and its description."
-            self._add(_CRASH, self._relative(folder), message, expected="UTF-8", fix=fix)
+            self._add(_CRASH, folder, message, expected="UTF-8", fix=fix)
         if "private-id" in ends_on and self.snapshot.status_of(file) is not None:
             content = read_content(file)
             if content is None or not is_printable(content.get("private_id")):
                 expected, fix = 'a JSON object in UTF-8: {"private_id": "..."}', "Correct the file, or remove it."
-                self._add(_CRASH, self._relative(file), f"{SUMMARIZER_ENDS} this file", expected=expected, fix=fix)
+                self._add(_CRASH, file, f"{SUMMARIZER_ENDS} this file", expected=expected, fix=fix)
 
     def _look_as_for_a_system(self, folder: Path) -> None:
         """Report what the official checker opens of a system's folder even where it passes over all that is in it."""
@@ -158,7 +156,7 @@ class _TreeReader:
         if inside:
             self._add(
                 _CRASH,
-                self._relative(folder),
+                folder,
                 "The official checker treats every folder in results as a system, and ends with a traceback without "
                 "its description",
                 expected=f"systems/{folder.name}.json, or no folder of this name",
@@ -167,12 +165,16 @@ class _TreeReader:
 
     def _scaling(self, folder: Path) -> list[Entry]:
         """Return the entries under ``strong`` or ``weak``."""
-        if folder.name.startswith(".") and not self._looked(self.snapshot.folders_in, folder, rule=_NOT_LISTED):
-            return []
+        if folder.name.startswith("."):
+            inside: list[Path] = []
+            with self._reporting(_NOT_LISTED):
+                inside = self.snapshot.folders_in(folder)
+            if not inside:
+                return []
         if folder.name not in SCALING_FOLDERS:
             self._add(
                 "tree.unknown-scaling",
-                self._relative(folder),
+                folder,
                 f"{folder.name} is neither strong nor weak scaling",
                 expected=" or ".join(SCALING_FOLDERS),
                 actual=folder.name,
@@ -198,7 +200,7 @@ class _TreeReader:
                 self.explained.add(f"results/{system}")
             self._add(
                 "tree.system-description-missing",
-                f"systems/{system}.json",
+                self.folder / "systems" / f"{system}.json",
                 expected=f"systems/{system}.json",
                 actual=f"systems/{meant}.json" if meant else "no file of a similar name",
                 fix=fix,
@@ -206,9 +208,10 @@ class _TreeReader:
 
     def _add_missing_folder(self, rule: str, name: str) -> None:
         found = find_missing_folder(self.folder, name, self.round.benchmarks, self.snapshot)
-        if found is not None:
-            self.explained.add(found[0])
-        self._add(rule, name, actual=f"a folder {found[0]}" if found else None, fix=found[1] if found else None)
+        lies_in, fix = found or (None, None)
+        if lies_in is not None:
+            self.explained.add(lies_in)
+        self._add(rule, self.folder / name, actual=f"a folder {lies_in}" if lies_in else None, fix=fix)
 
     def _benchmark(self, folder: Path, scaling_type: str | None = None) -> list[Entry]:
         if self.round.benchmark_in(folder.name) is None:
@@ -217,14 +220,15 @@ class _TreeReader:
                 self._add_unknown_benchmark(folder)
             elif "folder" in self.round.summarizer_ends_on and self._is_described(folder.parent.name):
                 message = f"{SUMMARIZER_ENDS} a folder of a system that is not a benchmark's"
-                self._add(_CRASH, self._relative(folder), message, fix="Remove the folder.")
+                self._add(_CRASH, folder, message, fix="Remove the folder.")
             return []
         names = self.snapshot.names_in(folder)
         results = tuple(folder / name for name in names if fnmatchcase(name, RESULT_PATTERN))
         strays = tuple(name for name in names if not fnmatchcase(name, RESULT_PATTERN) and name[0] != ".")
         if results:  # Where there are none, the finding on their number says where they are.
             for name in strays:
-                self._looked(self._look_for_stray_logs, folder / name, rule=_NOT_LISTED)
+                with self._reporting(_NOT_LISTED):
+                    self._look_for_stray_logs(folder / name)
         entry = Entry(
             path=self.prefix + self._relative(folder),
             organisation=self.folder.name,
@@ -241,7 +245,7 @@ class _TreeReader:
             self.skipped.append(entry)
             self._add(
                 "entry.empty-folder",
-                self._relative(folder),
+                folder,
                 f"The folder has no {RESULT_PATTERN}, and this round's checker skips it",
                 actual=", ".join(strays[:5]) or "empty",
             )
@@ -250,13 +254,12 @@ class _TreeReader:
 
     def _add_without_system(self, folder: Path, logs: int) -> None:
         """Report logs right below a folder of results: that of the system is missing, or that of the benchmark."""
-        place = self._relative(folder)
         name = folder.name if folder.name in self.round.benchmarks else "<benchmark>"
         system = "<system>" if folder.name in self.round.benchmarks else folder.name
         missing = "system" if system == "<system>" else "benchmark"
         self._add(
             "tree.stray-logs",
-            place,
+            folder,
             f"Result logs are in results/{folder.name}, without the folder of the {missing}",
             expected=f"results/{system}/{name}/{RESULT_PATTERN}",
             actual=plural(logs, "log"),
@@ -269,7 +272,7 @@ class _TreeReader:
         if any(child.name in known and logs_in(child, self.snapshot) for child in inside):
             self._add(
                 "tree.unknown-benchmark",
-                self._relative(folder),
+                folder,
                 "The folder of a system is one folder too deep",
                 expected=f"results/{folder.name}",
                 actual=self._relative(folder),
@@ -278,7 +281,7 @@ class _TreeReader:
             return
         self._add(
             "tree.unknown-benchmark",
-            self._relative(folder),
+            folder,
             f"{folder.name} is not a benchmark of {self.round.title}",
             expected=f"one of {', '.join(known)}",
             actual=folder.name,
@@ -311,21 +314,21 @@ class _TreeReader:
             return
         if logs := logs_in(stray, self.snapshot):
             expected, actual = self._relative(folder), plural(logs, "log")
-            self._add("tree.stray-logs", self._relative(stray), expected=expected, actual=actual)
+            self._add("tree.stray-logs", stray, expected=expected, actual=actual)
 
     def _is_described(self, system: str) -> bool:
         """Return whether a name exists, even as a broken link: that has a finding of its own."""
         return self.snapshot.is_there(self.folder / "systems" / f"{system}.json")
 
-    def _looked(self, look: Callable[[Given], Found], at: Given, *, rule: str = _UNREADABLE) -> Found | None:
-        """Return what comes of looking at something; None and a finding of a rule where it cannot be looked at."""
+    @contextmanager
+    def _reporting(self, rule: str = _UNREADABLE) -> Iterator[None]:
+        """Make a finding of what cannot be looked at, and go on behind it."""
         try:
-            return look(at)
+            yield
         except OSError as error:
             path = Path(os.fsdecode(error.filename)) if error.filename is not None else self.folder
-            place = self._relative(path) if path.is_relative_to(self.folder) else "."
+            place = path if path.is_relative_to(self.folder) else self.folder
             self._add(rule, place, f"It cannot be accessed: {reason_of(error)}")
-            return None
 
     def _relative(self, path: Path) -> str:
         return below(self.folder, path)
@@ -333,14 +336,14 @@ class _TreeReader:
     def _add(
         self,
         rule: str,
-        path: str,
+        path: Path,
         message: str | None = None,
         *,
         expected: str | None = None,
         actual: str | None = None,
         fix: str | None = None,
     ) -> None:
-        place = (self.prefix.rstrip("/") or ".") if path == "." else self.prefix + path
+        place = self.prefix + self._relative(path) if path != self.folder else self.prefix.rstrip("/") or "."
         self.findings.append(finding(rule, place, message, expected=expected, actual=actual, fix=fix))
 
 
