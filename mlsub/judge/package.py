@@ -25,7 +25,6 @@ from mlsub.submission.find import (
     SCALING_FOLDERS,
     PathKind,
     Place,
-    folders,
     is_organisation,
     locate,
     named_round,
@@ -78,7 +77,7 @@ def _lying(package: Package) -> Package:
     if above.name.lower() != name.lower() and not in_division:
         return package
     try:
-        if not in_division and folders(above, package.snapshot) != [package.folder]:
+        if not in_division and package.snapshot.folders_in(above) != [package.folder]:
             return package
         if is_organisation(above, package.snapshot):
             return package

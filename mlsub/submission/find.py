@@ -164,7 +164,7 @@ def too_deep(folder: Path, snapshot: Snapshot | None = None) -> list[Path]:
     snapshot = snapshot or Snapshot()
 
     def organisations_in(above: Path) -> list[Path]:
-        return [child for child in folders(above, snapshot) if is_organisation(child, snapshot, unseen=False)]
+        return [child for child in snapshot.folders_in(above) if is_organisation(child, snapshot, unseen=False)]
 
     if is_organisation(folder, snapshot) or named_round(folder.name):
         return []
@@ -209,8 +209,8 @@ def locate(path: Path) -> Place:
     loose = any(fnmatchcase(name, "result_*.txt") for name in snapshot.names_in(path))
     if is_organisation(path, snapshot):
         # Logs beside an empty folder of one of these names are logs alone.
-        systems = folders(path / "results", snapshot) if loose and not is_described(path) else ()
-        if not loose or is_described(path) or any(folders(system, snapshot) for system in systems):
+        systems = snapshot.folders_in(path / "results") if loose and not is_described(path) else ()
+        if not loose or is_described(path) or any(snapshot.folders_in(system) for system in systems):
             return place(PathKind.ORGANISATION, path)
     unseen: OSError | None = None
     for child in _children(path, snapshot):
@@ -334,14 +334,9 @@ def organisations(place: Place) -> list[Place]:
     return [replace(one, listed=False, deep=False) for one in found]
 
 
-def folders(path: Path, snapshot: Snapshot | None = None) -> list[Path]:
-    """Return the folders in a folder, and links to folders, without hidden ones; none where there is no folder.
-
-    Raises:
-        OSError: it cannot be listed, or what lies in it cannot be looked at.
-    """
-    snapshot = snapshot or Snapshot()
-    return [child for child in _children(path, snapshot) if snapshot.is_folder(child)]
+def folders(path: Path) -> list[Path]:
+    """Return the folders in a folder as they are now, see :meth:`Snapshot.folders_in`."""
+    return Snapshot().folders_in(path)
 
 
 def rounds_in(place: Place) -> list[Path]:
@@ -354,7 +349,7 @@ def rounds_in(place: Place) -> list[Path]:
         return []
     if place.kind not in (PathKind.NOTHING, PathKind.ORGANISATIONS):
         return []
-    inside = folders(place.path, place.snapshot)
+    inside = place.snapshot.folders_in(place.path)
     rounds = [child for child in inside if named_round(child.name)]
     beside = [child for child in inside if child not in rounds and is_organisation(child, place.snapshot, unseen=True)]
     return [*rounds, *beside] if rounds else []

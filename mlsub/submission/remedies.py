@@ -14,7 +14,7 @@ from mlsub.divisions import DIVISIONS
 from mlsub.io.show import several
 from mlsub.rounds import usages
 from mlsub.rules.catalogue import FIX
-from mlsub.submission.find import folders, known_organisations, organisation
+from mlsub.submission.find import known_organisations, organisation
 from mlsub.submission.model import RESULT_PATTERN, Entry
 from mlsub.submission.snapshot import Snapshot
 
@@ -129,7 +129,7 @@ def fix_for_too_deep(inner: Path, outer: Path, snapshot: Snapshot, *, alone: boo
     """
     above = outer.parent
     if alone and outer.name.lower() not in DIVISIONS:
-        return _up(inner, outer, above, snapshot)
+        return fix_for_inner(inner, outer, above, snapshot)
     deep = inner.relative_to(above).as_posix()
     if os.path.lexists(above / inner.name):
         return _taken([inner.name], above)
@@ -153,7 +153,7 @@ def fix_for_divided(deep: Sequence[Path], above: Path, snapshot: Snapshot) -> st
     """Return how to get several organisations' trees up to the folder above all of them."""
     named = [_named_organisation(inner, above) for inner in deep]
     if len(deep) == 1 and named[0] is not None and named[0].parent == above:
-        return _up(deep[0], named[0], above, snapshot)
+        return fix_for_inner(deep[0], named[0], above, snapshot)
     if named != list(deep):
         paths = several([inner.relative_to(above).as_posix() for inner in deep], _MOST_NAMED)
         each = "what this folder contains" if len(deep) == 1 else "what each of these contains"
@@ -202,7 +202,7 @@ def find_missing_folder(
         OSError: a folder cannot be looked at.
     """
     there = [
-        child for child in folders(organisation, snapshot) if child.name not in ("results", "systems", "benchmarks")
+        child for child in snapshot.folders_in(organisation) if child.name not in ("results", "systems", "benchmarks")
     ]
     close = get_close_matches(name, [child.name.lower() for child in there], n=1, cutoff=0.8)
     for child in there:
@@ -211,11 +211,11 @@ def find_missing_folder(
             return child.name, f"Rename {child.name} to {name}{does}"
     for child in there:
         if snapshot.is_folder(child / name):
-            return child.name, _up(child, organisation, organisation, snapshot)
+            return child.name, fix_for_inner(child, organisation, organisation, snapshot)
     if name == "results":
 
         def has_logs(system: Path) -> bool:
-            inside = folders(system, snapshot)
+            inside = snapshot.folders_in(system)
             return any(one.name in benchmarks and logs_in(one, snapshot) for one in inside)
 
         systems = list(filter(has_logs, there))
@@ -226,12 +226,7 @@ def find_missing_folder(
     return None
 
 
-def fix_for_systems_too_deep(inner: Path, organisation: Path, snapshot: Snapshot) -> str:
-    """Return how to get the folders of systems up that lie in another one in ``results``."""
-    return _up(inner, organisation / "results", organisation, snapshot)
-
-
-def _up(inner: Path, outer: Path, where: Path, snapshot: Snapshot) -> str:
+def fix_for_inner(inner: Path, outer: Path, where: Path, snapshot: Snapshot) -> str:
     """Return how to move what a folder contains to one above it, with a command only where no name is there twice."""
     deep, to = inner.relative_to(where).as_posix(), outer.relative_to(where).as_posix()
     moved = f"Move what {deep} contains up to {outer.name}"

@@ -78,13 +78,18 @@ class Snapshot(msgspec.Struct, eq=False):
         except ValueError:
             return []
 
-    def folders_in(self, folder: Path) -> list[Path]:
-        """Return the folders in a folder, and links to folders, hidden ones among them; none where there is no folder.
+    def folders_in(self, folder: Path, *, hidden: bool = False) -> list[Path]:
+        """Return the folders in a folder, and links to folders; none where there is no folder.
+
+        Args:
+            folder: where to look.
+            hidden: whether those count whose names begin with a dot.
 
         Raises:
             OSError: it cannot be listed, or what lies in it cannot be looked at.
         """
-        return [child for name in self.names_in(folder) if self.is_folder(child := folder / name)]
+        names = (name for name in self.names_in(folder) if hidden or not name.startswith("."))
+        return [child for name in names if self.is_folder(child := folder / name)]
 
     def status_of(self, path: Where) -> FileStatus | None:
         """Return what lies at a path, links followed; None for nothing.
@@ -98,7 +103,7 @@ class Snapshot(msgspec.Struct, eq=False):
         found = self._listed(place)
         if found is None or stat.S_ISLNK(found.mode):
             seen = look.status_of(place)
-            found = self.followed[place] = _status(seen) if seen is not None else None
+            found = self.followed[place] = file_status(seen) if seen is not None else None
         return found
 
     def is_folder(self, path: Where) -> bool:
@@ -164,17 +169,18 @@ def _status_of_entry(entry: os.DirEntry[str]) -> FileStatus:
     try:
         found = entry.stat(follow_symlinks=False)
         if stat.S_ISLNK(found.st_mode):
-            return _status(found, os.readlink(entry.path))  # noqa: PTH115  (a path object would normalise it)
+            return file_status(found, os.readlink(entry.path))  # noqa: PTH115  (a path object would normalise it)
     except OSError as error:
         # What is gone meanwhile, too, is a name without facts.
         mode = 0
         with suppress(OSError):
             mode = stat.S_IFDIR if entry.is_dir(follow_symlinks=False) else 0
         return FileStatus(mode, problem=reason_of(error))
-    return _status(found)
+    return file_status(found)
 
 
-def _status(found: os.stat_result, target: str | None = None) -> FileStatus:
+def file_status(found: os.stat_result, target: str | None = None) -> FileStatus:
+    """Return what counts of the answer of the system, and the target of a link."""
     times = found.st_mtime_ns, found.st_ctime_ns
     return FileStatus(found.st_mode, found.st_uid, found.st_size, found.st_ino, *times, target)
 

@@ -14,14 +14,14 @@ from mlsub.io.errors import reason_of
 from mlsub.io.show import plural
 from mlsub.rounds import Round, every_benchmark, wrong_round
 from mlsub.rules.catalogue import FIX, finding
-from mlsub.submission.find import SCALING_FOLDERS, PathKind, Place, folders
+from mlsub.submission.find import SCALING_FOLDERS, PathKind, Place
 from mlsub.submission.model import RESULT_PATTERN, Entry, Package
 from mlsub.submission.params import read_flags
 from mlsub.submission.remedies import (
     OTHER_NAMES,
     find_missing_description,
     find_missing_folder,
-    fix_for_systems_too_deep,
+    fix_for_inner,
     logs_in,
     plain_name,
     renamed_benchmark,
@@ -150,9 +150,9 @@ class _TreeReader:
         self.findings += [found for found in flags.findings if found.rejects]
         if not self.round.descriptions_checked or self._is_described(folder.name):
             return
-        inside = self.snapshot.folders_in(folder)
+        inside = self.snapshot.folders_in(folder, hidden=True)
         if self.round.scaling_folders:
-            inside = [below for child in inside for below in self.snapshot.folders_in(child)]
+            inside = [below for child in inside for below in self.snapshot.folders_in(child, hidden=True)]
         if inside:
             self._add(
                 _CRASH,
@@ -168,7 +168,7 @@ class _TreeReader:
         if folder.name.startswith("."):
             inside: list[Path] = []
             with self._reporting(_NOT_LISTED):
-                inside = self.snapshot.folders_in(folder)
+                inside = self.snapshot.folders_in(folder, hidden=True)
             if not inside:
                 return []
         if folder.name not in SCALING_FOLDERS:
@@ -188,7 +188,7 @@ class _TreeReader:
             self._add_missing_folder("tree.systems-missing", "systems")
             return
         missing = [name for name in sorted(systems) if not self._is_described(name)]
-        used = {folder.name for folder in folders(self.folder / "results", self.snapshot)} - set(missing)
+        used = {folder.name for folder in self.snapshot.folders_in(self.folder / "results")} - set(missing)
         unused = {file.name.removesuffix(".json"): None for file in self._descriptions()}
         unused = {name: None for name in unused if name not in used}
         for system in missing:
@@ -268,7 +268,7 @@ class _TreeReader:
 
     def _add_unknown_benchmark(self, folder: Path) -> None:
         known = self.round.benchmarks
-        inside = folders(folder, self.snapshot)
+        inside = self.snapshot.folders_in(folder)
         if any(child.name in known and logs_in(child, self.snapshot) for child in inside):
             self._add(
                 "tree.unknown-benchmark",
@@ -276,7 +276,7 @@ class _TreeReader:
                 "The folder of a system is one folder too deep",
                 expected=f"results/{folder.name}",
                 actual=self._relative(folder),
-                fix=fix_for_systems_too_deep(folder.parent, self.folder, self.snapshot),
+                fix=fix_for_inner(folder.parent, self.folder / "results", self.folder, self.snapshot),
             )
             return
         self._add(

@@ -25,7 +25,7 @@ from mlsub.io.data import blake2b
 from mlsub.io.errors import MlsubError
 from mlsub.io.look import Where, open_regular
 from mlsub.io.write import is_part, replace_whole
-from mlsub.submission.snapshot import Snapshot
+from mlsub.submission.snapshot import Snapshot, file_status
 
 T = TypeVar("T")
 
@@ -257,10 +257,10 @@ def file_fingerprint(path: str | os.PathLike[str]) -> bytes | None:
         None where there is none, it cannot be looked at, or it changed in the last two seconds.
     """
     try:
-        found = os.stat(path)  # noqa: PTH116  (of thousands of files: a path object costs as much as the call)
+        found = file_status(os.stat(path))  # noqa: PTH116  (of thousands: a path object costs as much as the call)
     except (OSError, ValueError):
         return None
-    return repr(_facts(found)).encode() if stat.S_ISREG(found.st_mode) and _settled(_changed(found)) else None
+    return _packed(found) if stat.S_ISREG(found.mode) and _settled(max(found.modified, found.changed)) else None
 
 
 def scan_tree(folder: Where, snapshot: Snapshot | None = None) -> Tree:
@@ -273,13 +273,13 @@ def scan_tree(folder: Where, snapshot: Snapshot | None = None) -> Tree:
     names = changed = size = logs = 0
     waiting, seen = [os.fspath(folder)], set()
     try:
-        rows.append(_facts(os.lstat(folder)))
+        rows.append(file_status(os.lstat(folder)))
         while waiting:
             own = os.stat(place := waiting.pop())  # noqa: PTH116
             if (own.st_dev, own.st_ino) in seen:
                 continue
             seen.add((own.st_dev, own.st_ino))
-            changed = max(changed, _changed(own))
+            changed = max(changed, own.st_mtime_ns, own.st_ctime_ns)
             items = snapshot.items_in(place)
             rows.append(items)
             for name, found in items.items():
@@ -300,23 +300,16 @@ def scan_tree(folder: Where, snapshot: Snapshot | None = None) -> Tree:
                 return Tree(None, size, logs)
     except (OSError, ValueError):
         return Tree(None, size, logs)
-    return Tree(_digest_of_rows(rows) if _settled(changed) else None, size, logs)
+    return Tree(blake2b(_packed(rows), digest_size=16).digest() if _settled(changed) else None, size, logs)
 
 
-def _digest_of_rows(rows: list[object]) -> bytes:
+def _packed(value: object) -> bytes:
+    """Statuses as bytes that differ where these do."""
     try:
-        return blake2b(_ENCODER.encode(rows), digest_size=16).digest()
+        return _ENCODER.encode(value)
     except FAILURES:  # Names of other encodings, and times of no calendar.
-        return digest_of(rows)
+        return repr(value).encode("utf-8", "surrogateescape")
 
 
 def _settled(changed_ns: int) -> bool:
     return time.time_ns() - changed_ns > SETTLED_NS
-
-
-def _facts(found: os.stat_result) -> tuple[int, ...]:
-    return found.st_mode, found.st_uid, found.st_size, found.st_ino, found.st_mtime_ns, found.st_ctime_ns
-
-
-def _changed(found: os.stat_result) -> int:
-    return max(found.st_mtime_ns, found.st_ctime_ns)

@@ -23,7 +23,7 @@ from mlsub.io.errors import reason_of
 from mlsub.io.show import display_path, plural
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round, usages
 from mlsub.rules.catalogue import finding
-from mlsub.submission.find import PathKind, Place, folders, infer_round, is_organisation, locate, named_round, rounds_in
+from mlsub.submission.find import PathKind, Place, infer_round, is_organisation, locate, named_round, rounds_in
 from mlsub.submission.manifest import manifest_at
 from mlsub.submission.remedies import fix_for_divided, fix_for_elsewhere, fix_for_names, fix_for_too_deep
 from mlsub.submission.snapshot import Snapshot
@@ -229,7 +229,7 @@ def _too_deep(deep: Sequence[Path], place: Place) -> Finding:
 
 def _deeper(folder: Path, levels: int, snapshot: Snapshot) -> Iterator[Path]:
     """The organisations' folders some levels down, as far as they can be looked at."""
-    inside = _listed(lambda at: folders(at, snapshot), folder) if levels else []
+    inside = _listed(snapshot.folders_in, folder) if levels else []
     for child in inside[:_MOST_LOOKED_AT]:
         if is_organisation(child, snapshot, unseen=False):
             yield child

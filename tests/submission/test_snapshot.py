@@ -98,7 +98,7 @@ def test_it_answers_as_the_file_system_does(tree: Path) -> None:
             assert sorted(look.names_in(tree / name)) == snapshot.names_in(tree / name), name
             known, found = look.status_of(tree / name), snapshot.status_of(tree / name)
             assert (known and (known.st_mode, known.st_size)) == (found and (found.mode, found.size)), name
-    assert listed.folders_in(tree) == [tree / "b", tree / "to-folder"]
+    assert listed.folders_in(tree) == listed.folders_in(tree, hidden=True) == [tree / "b", tree / "to-folder"]
 
 
 def test_what_changes_later_does_not_show(tree: Path) -> None:
