@@ -242,7 +242,7 @@ def exactly(value: Any) -> msgspec.Raw | None:
         return None
 
 
-class Tree(NamedTuple):
+class TreeState(NamedTuple):
     """What lies below a folder: its fingerprint (None where it has none), and the bytes and number of its logs."""
 
     fingerprint: bytes | None = None
@@ -263,7 +263,7 @@ def file_fingerprint(path: str | os.PathLike[str]) -> bytes | None:
     return _packed(found) if stat.S_ISREG(found.mode) and _settled(max(found.modified, found.changed)) else None
 
 
-def scan_tree(folder: Where, snapshot: Snapshot | None = None) -> Tree:
+def scan_tree(folder: Where, snapshot: Snapshot | None = None) -> TreeState:
     """What lies below a folder, links followed; no file is opened.
 
     It has no fingerprint where part of it cannot be looked at, it is too large, or changed in the last two seconds.
@@ -284,7 +284,7 @@ def scan_tree(folder: Where, snapshot: Snapshot | None = None) -> Tree:
             rows.append(items)
             for name, found in items.items():
                 if found.problem is not None:
-                    return Tree(None, size, logs)
+                    return TreeState(None, size, logs)
                 changed = max(changed, found.modified, found.changed)
                 if found.target is not None:
                     with suppress(OSError):  # It leads nowhere, or in a circle.
@@ -297,10 +297,10 @@ def scan_tree(folder: Where, snapshot: Snapshot | None = None) -> Tree:
                     size, logs = size + found.size, logs + 1
             names += len(items)
             if names > MAX_NAMES:
-                return Tree(None, size, logs)
+                return TreeState(None, size, logs)
     except (OSError, ValueError):
-        return Tree(None, size, logs)
-    return Tree(blake2b(_packed(rows), digest_size=16).digest() if _settled(changed) else None, size, logs)
+        return TreeState(None, size, logs)
+    return TreeState(blake2b(_packed(rows), digest_size=16).digest() if _settled(changed) else None, size, logs)
 
 
 def _packed(value: object) -> bytes:

@@ -22,7 +22,7 @@ from mlsub.submission.snapshot import below
 from mlsub.workspace.cache import (
     FAILURES,
     Cache,
-    Tree,
+    TreeState,
     content_digest,
     decoder,
     digest_of,
@@ -65,7 +65,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     root: Path
     round: Round
     request: Request
-    tree: Tree
+    tree: TreeState
     package: Place | None = None
     logs: tuple[str, ...] = ()
     keep: bool = False
@@ -95,7 +95,7 @@ def package_job(package: Place, root: Path, round_: Round, request: Request, *, 
 def logs_job(logs: Iterable[str | Path], root: Path, round_: Round, request: Request) -> Job:
     """The job of single logs."""
     files = tuple(map(str, logs))
-    tree = Tree(None, sum(map(size_of, files)), len(files))
+    tree = TreeState(None, sum(map(size_of, files)), len(files))
     return Job(root=root, round=round_, request=request, tree=tree, logs=files)
 
 
