@@ -34,7 +34,7 @@ from mlsub.submission.listing import list_tree
 from mlsub.submission.model import RESULT_PATTERN, Entry, LogReport, Package
 from mlsub.submission.params import flags_of
 from mlsub.submission.remedies import fix_for_too_deep
-from mlsub.submission.report import EmptyFolder, EntryResult, LogResult, Report, SystemResult
+from mlsub.submission.report import EmptyFolder, LogResult, Report, SystemResult
 from mlsub.submission.snapshot import below
 from mlsub.submission.tree import read_tree
 from mlsub.systems.description import SystemDescription, read_description

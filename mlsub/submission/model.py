@@ -13,6 +13,7 @@ from mlsub.log.reading import Crash
 from mlsub.log.run import Run
 from mlsub.log.trace import Intervals, Trace
 from mlsub.rounds import Round
+from mlsub.rules.catalogue import has_effect
 from mlsub.submission.listing import Listing
 from mlsub.submission.snapshot import Snapshot, below
 from mlsub.systems.description import SystemDescription

@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 
 from mlsub.io import look
-from mlsub.io.data import reduced
+from mlsub.io.data import to_pickle
 from mlsub.io.errors import reason_of
-from mlsub.io.look import Where
+from mlsub.io.look import AnyPath
 
 
 class FileStatus(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -48,7 +48,7 @@ class Snapshot(msgspec.Struct, eq=False):
     opened: dict[str, dict[str, FileStatus]] = {}
     followed: dict[str, FileStatus | None] = {}
 
-    def items_in(self, folder: Where) -> dict[str, FileStatus]:
+    def items_in(self, folder: AnyPath) -> dict[str, FileStatus]:
         """Return what lies in a folder by its name, sorted.
 
         Raises:
@@ -63,7 +63,7 @@ class Snapshot(msgspec.Struct, eq=False):
             found = self.opened[place] = dict(sorted(unsorted.items()))
         return found
 
-    def names_in(self, folder: Where) -> list[str]:
+    def names_in(self, folder: AnyPath) -> list[str]:
         """Return the names in a folder, sorted; none where there is no folder.
 
         Raises:
@@ -72,7 +72,7 @@ class Snapshot(msgspec.Struct, eq=False):
         try:
             return list(self.items_in(folder))
         except OSError as error:
-            if look.is_nothing(error):
+            if look.means_missing(error):
                 return []
             raise
         except ValueError:
@@ -91,7 +91,7 @@ class Snapshot(msgspec.Struct, eq=False):
         names = (name for name in self.names_in(folder) if hidden or not name.startswith("."))
         return [child for name in names if self.is_folder(child := folder / name)]
 
-    def status_of(self, path: Where) -> FileStatus | None:
+    def status_of(self, path: AnyPath) -> FileStatus | None:
         """Return what lies at a path, links followed; None for nothing.
 
         Raises:
@@ -106,7 +106,7 @@ class Snapshot(msgspec.Struct, eq=False):
             found = self.followed[place] = file_status(seen) if seen is not None else None
         return found
 
-    def is_folder(self, path: Where) -> bool:
+    def is_folder(self, path: AnyPath) -> bool:
         """Return whether a path is a folder, or a link to one.
 
         Raises:
@@ -115,7 +115,7 @@ class Snapshot(msgspec.Struct, eq=False):
         found = self.status_of(path)
         return found is not None and found.is_folder
 
-    def is_link(self, path: Where) -> bool:
+    def is_link(self, path: AnyPath) -> bool:
         """Return whether a path is a link, to whatever or nothing.
 
         Raises:
@@ -124,13 +124,13 @@ class Snapshot(msgspec.Struct, eq=False):
         found = self._listed(os.fspath(path))
         return stat.S_ISLNK(found.mode) if found is not None else look.is_link(path)
 
-    def is_there(self, path: Where) -> bool:
+    def is_there(self, path: AnyPath) -> bool:
         """Return whether there is anything at a path, be it a link that leads nowhere.
 
         Raises:
             OSError: it cannot be looked at.
         """
-        return self._listed(os.fspath(path)) is not None or look.is_there(path)
+        return self._listed(os.fspath(path)) is not None or look.exists(path)
 
     def _listed(self, place: str) -> FileStatus | None:
         """Return what was found at a path when its folder was opened.
@@ -141,7 +141,7 @@ class Snapshot(msgspec.Struct, eq=False):
         found = self.opened[above].get(name) if above in self.opened else None
         return found if found is not None and found.problem is None else None
 
-    def below(self, path: Where) -> Snapshot:
+    def below(self, path: AnyPath) -> Snapshot:
         """Return what was found in a folder and those below it."""
         found = Snapshot()
         waiting = [os.fspath(path)]
@@ -162,7 +162,7 @@ class Snapshot(msgspec.Struct, eq=False):
         return "Snapshot()"
 
     def __reduce__(self) -> str | tuple[Any, ...]:
-        return reduced(self) or super().__reduce__()
+        return to_pickle(self) or super().__reduce__()
 
 
 def _status_of_entry(entry: os.DirEntry[str]) -> FileStatus:

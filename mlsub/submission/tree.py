@@ -27,7 +27,7 @@ from mlsub.submission.remedies import (
     renamed_benchmark,
 )
 from mlsub.submission.snapshot import Snapshot, below
-from mlsub.systems.audit import SUMMARIZER_ENDS, is_printed
+from mlsub.systems.audit import SUMMARIZER_ENDS, is_printable
 from mlsub.systems.description import read_content
 
 PRUNED_RESULTS = "pruned_results"

@@ -23,8 +23,8 @@ import msgspec
 from mlsub.io import VERSION
 from mlsub.io.data import blake2b
 from mlsub.io.errors import MlsubError
-from mlsub.io.look import Where, open_regular
-from mlsub.io.write import is_part, replace_whole
+from mlsub.io.look import AnyPath, open_regular
+from mlsub.io.write import is_temporary_name, replace_whole
 from mlsub.submission.snapshot import Snapshot, file_status
 
 T = TypeVar("T")
@@ -121,7 +121,7 @@ class Cache:
         with suppress(OSError), os.scandir(self.folder / _RECORDS) as entries:
             for entry in entries:
                 found = entry.stat(follow_symlinks=False)
-                if stat.S_ISREG(found.st_mode) and (_is_name(entry.name) or is_part(entry.name)):
+                if stat.S_ISREG(found.st_mode) and (_is_name(entry.name) or is_temporary_name(entry.name)):
                     yield RecordFile(Path(entry.path), found.st_size, found.st_mtime)
 
     def close(self) -> None:
@@ -263,7 +263,7 @@ def file_fingerprint(path: str | os.PathLike[str]) -> bytes | None:
     return _packed(found) if stat.S_ISREG(found.mode) and _settled(max(found.modified, found.changed)) else None
 
 
-def scan_tree(folder: Where, snapshot: Snapshot | None = None) -> TreeState:
+def scan_tree(folder: AnyPath, snapshot: Snapshot | None = None) -> TreeState:
     """What lies below a folder, links followed; no file is opened.
 
     It has no fingerprint where part of it cannot be looked at, it is too large, or changed in the last two seconds.

@@ -15,7 +15,7 @@ from mlsub.convergence.algorithm import algorithm_of, unit_of
 from mlsub.convergence.reference import read_points, reference_file
 from mlsub.findings import Verdict
 from mlsub.rounds import get_round
-from mlsub.rules.load import benchmark as needs
+from mlsub.rules.load import entry_requirements as needs
 from mlsub.submission.find import PathKind, find
 from mlsub.submission.report import Report
 from tools.oracle.generate import Combination

@@ -17,7 +17,7 @@ from mlsub.io.errors import MlsubError
 from mlsub.io.problems import did_you_mean
 from mlsub.io.show import flat
 from mlsub.rounds import get_round
-from mlsub.rounds.benchmarks import Held
+from mlsub.rounds.benchmarks import ResultsFolder
 from mlsub.submission.find import PathKind, Place, is_folder, organisation, organisations
 from mlsub.submission.tree import read_tree
 from mlsub.systems.description import read_description

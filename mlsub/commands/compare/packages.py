@@ -13,7 +13,7 @@ from mlsub.commands.compare.reading import Reading, comparable, read_side, runs_
 from mlsub.findings import Finding, Kind
 from mlsub.io.errors import MlsubError
 from mlsub.io.look import content_digest
-from mlsub.log.changes import Change, fields, hyperparameters
+from mlsub.log.changes import Change, changed_fields, changed_hyperparameters
 from mlsub.submission.find import PathKind
 from mlsub.submission.listing import Item, ItemKind, list_tree
 from mlsub.submission.pairing import pairs, side_by_side, without

@@ -13,7 +13,7 @@ from mlsub.findings import Finding, Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.log.run import Run
 from mlsub.rounds import get_round
-from mlsub.rounds.benchmarks import Compatible, Held
+from mlsub.rounds.benchmarks import Compatible, ResultsFolder
 from mlsub.submission.find import PathKind, Place, locate
 from mlsub.submission.report import EntryResult, Report, SystemResult
 from mlsub.submission.result import Result

@@ -23,6 +23,7 @@ from mlsub.io.look import open_regular
 from mlsub.io.write import check_output, put_file, staging_beside, sync_file
 from mlsub.present.envelope import Answer
 from mlsub.rounds import get_round
+from mlsub.rules.catalogue import has_effect
 from mlsub.submission.find import PathKind, Place, organisations
 from mlsub.submission.result import round_key
 from mlsub.workspace import Context, Request, check_apart, find_places, in_one_line

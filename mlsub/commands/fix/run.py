@@ -22,7 +22,7 @@ from mlsub.io.write import sync_folder
 from mlsub.log.reader import TOKEN_MLL
 from mlsub.log.rewrite import check_source, prove_same, rewrite
 from mlsub.rounds import Round, get_round
-from mlsub.rules.catalogue import finding
+from mlsub.rules.catalogue import demanded_key, finding, has_effect
 from mlsub.submission.find import PathKind, Place, locate
 from mlsub.submission.report import Report
 from mlsub.systems.description import MAX_BYTES, read_description

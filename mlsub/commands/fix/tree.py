@@ -17,7 +17,7 @@ from mlsub.log.event import Event, decode
 from mlsub.log.reader import TOKEN, TOKEN_MLL, read_records
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
-from mlsub.rules.load import benchmark
+from mlsub.rules.load import entry_requirements
 from mlsub.submission.find import SCALING_FOLDERS, PathKind, Place, folders, is_organisation
 from mlsub.submission.remedies import ALMOST_RESULT, OTHER_LOG, other_logs, renamed_benchmark
 

@@ -32,7 +32,7 @@ from mlsub.present.entries import organisations_of, verdict_line
 from mlsub.review.disclosure import read_disclosure, select_code
 from mlsub.review.runs.detect import observe_runs
 from mlsub.review.runs.model import Observation
-from mlsub.rules.catalogue import catalogue
+from mlsub.rules.catalogue import catalogue, has_effect
 from mlsub.submission.find import PathKind, Place, organisation, packages
 from mlsub.submission.pairing import paired
 from mlsub.submission.report import Choice, EntryResult, Report
@@ -297,10 +297,6 @@ def review_of(
     lost = [f"{f.path}: {f.actual or f.message}" for one in reading for f in one.findings if _is_unread(f)]
     ranked = tuple(sorted(found, key=attrgetter("rank")))
     return Review(root=str(sides.root), organisations=ranked, unread=tuple(dict.fromkeys((*unread, *lost))))
-
-
-def _is_unread(finding: Finding) -> bool:
-    return finding.rule.endswith(".unreadable")
 
 
 def rates_of(reading: Sequence[Judged]) -> Rates:

@@ -24,7 +24,8 @@ from mlsub.packing.tree import compare_tree, read_manifest
 from mlsub.present.envelope import Answer
 from mlsub.rounds import Round, get_round
 from mlsub.rounds.calendar import CalendarDay, calendar_of
-from mlsub.rules.load import benchmark
+from mlsub.rules.catalogue import has_effect
+from mlsub.rules.load import entry_requirements
 from mlsub.submission.find import PathKind, Place, folders, is_folder, locate, manifest_near, named_round, organisations
 from mlsub.submission.manifest import MANIFEST
 from mlsub.submission.report import Report

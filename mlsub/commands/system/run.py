@@ -11,7 +11,7 @@ import msgspec
 from mlsub.findings import Finding, Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.present.envelope import Answer
-from mlsub.rounds import Round, find_round, find_usage, get_round, known_rounds
+from mlsub.rounds import Round, find_round, find_usage, get_round, known_division, known_rounds
 from mlsub.submission.find import PathKind, Place, infer_round
 from mlsub.submission.report import Report, SystemResult
 from mlsub.systems.catalogue import Accelerator, KnownSystem, accelerators, find_known, find_system, system_names
