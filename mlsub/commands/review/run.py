@@ -294,7 +294,8 @@ def review_of(
                 to_read=read_by_people(about),
             )
         )
-    lost = [f"{f.path}: {f.actual or f.message}" for one in reading for f in one.findings if _is_unread(f)]
+    unread_files = (f for one in reading for f in one.findings if has_effect(f, Effect.UNREAD))
+    lost = [f"{f.path}: {f.actual or f.message}" for f in unread_files]
     ranked = tuple(sorted(found, key=attrgetter("rank")))
     return Review(root=str(sides.root), organisations=ranked, unread=tuple(dict.fromkeys((*unread, *lost))))
 
