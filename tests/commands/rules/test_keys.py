@@ -11,11 +11,12 @@ import pytest
 import yaml
 
 from docs.reference import keys_with_pages
-from mlsub.commands.rules.keys import KeyLine, descriptions, key_list
+from mlsub.commands.rules.keys import KeyLine, key_list
 from mlsub.divisions import DIVISIONS
 from mlsub.log.event import STEPS, event_type, step_of
 from mlsub.present import CI_FORMATS, FORMATS
 from mlsub.rounds import all_rounds, get_round, usages
+from mlsub.rules.load import key_descriptions
 from tests.conftest import ExpectedText
 from tools.oracle.generate import Combination, combinations, compliant_log, usage_and_round
 from tools.support.digits import HYPERPARAMETERS
@@ -29,7 +30,7 @@ def line(benchmark: str, round_: str, key: str, division: str = "closed", usage:
 
 
 def test_every_key_is_described_in_one_line() -> None:
-    about = descriptions()
+    about = key_descriptions()
     assert keys_with_pages().keys() == about.keys()
     for key, text in about.items():
         assert 5 <= len(text) <= 120 and "\n" not in text and not text.endswith("."), key
