@@ -21,6 +21,7 @@ from mlsub.rounds import Round
 from mlsub.rules.catalogue import demanded_key, finding, has_effect, isolated, reviewed
 from mlsub.rules.load import EntryRequirements, entry_requirements
 from mlsub.submission.audit import audit_layout
+from mlsub.submission.file_tree import read_file_tree
 from mlsub.submission.find import (
     SCALING_FOLDERS,
     PathKind,
@@ -30,12 +31,11 @@ from mlsub.submission.find import (
     named_round,
     too_deep,
 )
-from mlsub.submission.listing import list_tree
+from mlsub.submission.listing import below
 from mlsub.submission.model import RESULT_PATTERN, Entry, LogReport, Package
 from mlsub.submission.params import flags_of
 from mlsub.submission.remedies import fix_for_too_deep
 from mlsub.submission.report import EmptyFolder, LogResult, Report, SystemResult
-from mlsub.submission.snapshot import below
 from mlsub.submission.tree import read_tree
 from mlsub.systems.description import SystemDescription, read_description
 from mlsub.systems.fields import facts_of
@@ -52,7 +52,7 @@ def list_package(place: Place, root: Path, round_: Round) -> Package:
         return read_tree(place, prefix, round_)
     if why := _dangling(place):
         found = finding("tree.unreadable", prefix.rstrip("/") or ".", why)
-        return Package(folder=place.path, prefix=prefix, findings=(found,), snapshot=place.snapshot)
+        return Package(folder=place.path, prefix=prefix, findings=(found,), listing=place.listing)
     package = with_layout(read_tree(place, prefix, round_), round_)
     return _too_deep(package) if place.deep else package if place.listed else _lying(package)
 
@@ -65,7 +65,7 @@ def logs_of(package: Package) -> tuple[str, ...]:
 def _dangling(place: Place) -> str | None:
     """Why an organisation is no folder; None for one."""
     try:
-        return None if place.snapshot.is_folder(place.path) else "The link is broken or circular"
+        return None if place.listing.is_folder(place.path) else "The link is broken or circular"
     except OSError as error:
         return f"It cannot be accessed: {reason_of(error)}"
 
@@ -77,9 +77,9 @@ def _lying(package: Package) -> Package:
     if above.name.lower() != name.lower() and not in_division:
         return package
     try:
-        if not in_division and package.snapshot.folders_in(above) != [package.folder]:
+        if not in_division and package.listing.folders_in(above) != [package.folder]:
             return package
-        if is_organisation(above, package.snapshot):
+        if is_organisation(above, package.listing):
             return package
     except OSError as error:
         message = f"What lies beside it is unknown, since the folder above cannot be read: {reason_of(error)}"
@@ -90,22 +90,22 @@ def _lying(package: Package) -> Package:
         f"The folder lies in one named {above.name}, one level too deep" if in_division else None,
         expected=f"{above.parent.name}/{name}/results" if in_division else f"{above.name}/results",
         actual=f"{above.name}/{name}/results",
-        fix=fix_for_too_deep(package.folder, above, package.snapshot, alone=True),
+        fix=fix_for_too_deep(package.folder, above, package.listing, alone=True),
     )
     return replace(package, findings=(*package.findings, problem))
 
 
 def _too_deep(package: Package) -> Package:
     """An organisation whose tree lies in another folder of an organisation: judged all the same, and rejected."""
-    folder, snapshot = package.folder, package.snapshot
-    alone = len(too_deep(folder.parent, snapshot)) == 1
+    folder, listing = package.folder, package.listing
+    alone = len(too_deep(folder.parent, listing)) == 1
     problem = finding(
         "tree.too-deep",
         package.path,
         f"The files of {folder.name} are one folder too deep",
         expected=f"{folder.parent.name}/results",
         actual=f"{folder.parent.name}/{folder.name}/results",
-        fix=fix_for_too_deep(folder, folder.parent, snapshot, alone=alone),
+        fix=fix_for_too_deep(folder, folder.parent, listing, alone=alone),
     )
     return replace(package, findings=(problem, *package.findings))
 
@@ -116,7 +116,7 @@ def _prefix(folder: Path, root: Path) -> str:
 
 def _lone_benchmark(place: Place, root: Path, round_: Round) -> Package:
     """A folder of result logs outside any tree: an entry without organisation or description."""
-    folder, names = place.path, place.snapshot.names_in(place.path)
+    folder, names = place.path, place.listing.names_in(place.path)
     entry = Entry(
         path=below(root, folder),
         organisation=folder.parent.name,
@@ -127,7 +127,7 @@ def _lone_benchmark(place: Place, root: Path, round_: Round) -> Package:
         strays=tuple(name for name in names if name[0] != "." and not fnmatchcase(name, RESULT_PATTERN)),
         scaling_type=folder.parent.name if round_.scaling_folders and folder.parent.name in SCALING_FOLDERS else None,
         in_tree=False,
-        snapshot=place.snapshot,
+        listing=place.listing,
     )
     return Package(folder=folder, prefix=_prefix(folder, root), entries=(entry,), in_tree=False)
 
@@ -144,7 +144,7 @@ def _lone_log(place: Place, root: Path) -> Package:
         folder=folder,
         results=(place.path,),
         in_tree=False,
-        snapshot=place.snapshot,
+        listing=place.listing,
     )
     return Package(folder=folder, prefix=_prefix(folder, root), entries=(entry,), in_tree=False)
 
@@ -195,7 +195,7 @@ def judge_package(
         findings.extend(f for log in read for f in log.findings)
         findings.extend(verdict.findings)
     findings.extend(about_flags)
-    findings.extend(reviewed("disclosure", package.path, lambda: audit_disclosures(entries, package.listing)))
+    findings.extend(reviewed("disclosure", package.path, lambda: audit_disclosures(entries, package.file_tree)))
     findings.extend(reviewed("cross.submitter", package.path, lambda: audit_submitters(entries)))
     findings.extend(reviewed("seed.not-random", package.path, lambda: audit_organisation_seeds(entries)))
     if not logs and not any(f.rejects for f in about_files):
@@ -227,7 +227,7 @@ def _empty_folders(package: Package, round_: Round) -> Iterator[EmptyFolder]:
 def _description(file: Path, package: Package, round_: Round) -> SystemDescription:
     """A system's description, which the result summarizer reads where the system has a folder in results."""
     try:
-        summarised = package.snapshot.is_folder(package.folder / "results" / file.name.removesuffix(".json"))
+        summarised = package.listing.is_folder(package.folder / "results" / file.name.removesuffix(".json"))
     except OSError:
         summarised = False  # Then there is a finding on it.
     description = read_description(file, package.path_of(file), round_, summarised=summarised)
@@ -299,13 +299,13 @@ def with_layout(package: Package, round_: Round) -> Package:
     judged = {below(package.folder, file) for file in read}
     beside = {f"{below(package.folder, entry.folder)}/{name}" for entry in package.entries for name in entry.strays}
     explained = package.explained | beside
-    listing, review = isolated("layout", ".", lambda: list_tree(package.folder, package.snapshot), None)
-    if listing is not None:
-        review = reviewed("layout", ".", audit_layout, listing, systems, round_.usage, judged, explained)
+    file_tree, review = isolated("layout", ".", lambda: read_file_tree(package.folder, package.listing), None)
+    if file_tree is not None:
+        review = reviewed("layout", ".", audit_layout, file_tree, systems, round_.usage, judged, explained)
     found = [replace(f, path=package.path if f.path == "." else package.prefix + f.path) for f in review]
     # A link of results/ that leads nowhere, or a folder there that is closed, is an official finding already.
     fresh = [finding for finding in found if finding.path not in known]
-    return replace(package, findings=(*package.findings, *fresh), listing=listing)
+    return replace(package, findings=(*package.findings, *fresh), file_tree=file_tree)
 
 
 def single_log(root: Path, log: LogReport, round_: Round) -> Report:

@@ -26,8 +26,8 @@ from mlsub.packing.runs import EntryRuns, LeftOut
 from mlsub.present.envelope import Answer
 from mlsub.rules.catalogue import finding, has_effect
 from mlsub.submission.audit import audit_layout
+from mlsub.submission.file_tree import FileTree, Item, ItemKind
 from mlsub.submission.find import SCALING_FOLDERS
-from mlsub.submission.listing import Item, ItemKind, Listing
 from mlsub.submission.report import EntryResult, Report
 from mlsub.submission.templates import begins_as_template, may_be_template
 from mlsub.workspace import AS_FOUND, Context, check_paths
@@ -214,8 +214,8 @@ def _audit_planned(manifest: Manifest, pieces: Sequence[Piece]) -> Iterator[Find
         for item in pieces
         if item.source is not None and may_be_template(item.to) and begins_as_template(item.source.resolve())
     )
-    listing = Listing(items=tuple(map(_item, pieces)), unfilled=unfilled)
-    yield from audit_layout(listing, systems, manifest.round.usage)
+    file_tree = FileTree(items=tuple(map(_item, pieces)), unfilled=unfilled)
+    yield from audit_layout(file_tree, systems, manifest.round.usage)
 
 
 def _item(piece: Piece) -> Item:

@@ -24,9 +24,9 @@ from mlsub.rules.catalogue import finding
 from mlsub.rules.load import entry_requirements
 from mlsub.submission.audit import LINK_ESCAPES, link_faults
 from mlsub.submission.code import CODE_USAGES
+from mlsub.submission.file_tree import FileTree, ItemKind, parents, read_file_tree, stray_paths
+from mlsub.submission.file_tree import Item as Listed
 from mlsub.submission.find import PathKind, Place, infer_round
-from mlsub.submission.listing import Item as Listed
-from mlsub.submission.listing import ItemKind, Listing, list_tree, parents, stray_paths
 from mlsub.submission.templates import Template, begins_as_template, may_be_template, templates
 from mlsub.systems.description import read_description
 from mlsub.systems.fields import is_placeholder
@@ -215,11 +215,11 @@ def _folder(
         rule, why = ("package.not-a-file", "It is not a folder") if there else (missing, "The folder does not exist")
         yield manifest.finding(rule, why, named, actual=str(folder))
         return
-    listing = list_tree(folder)
-    strays = {path: kind for kind, paths in stray_paths(listing).items() for path in paths}
+    file_tree = read_file_tree(folder)
+    strays = {path: kind for kind, paths in stray_paths(file_tree).items() for path in paths}
     yield from (LeftOut(str(folder / path), f"{kind} do not belong in a submission") for path, kind in strays.items())
-    items = [item for item in listing.items if not strays.keys() & {item.path, *parents(item.path)}]
-    faults = list(_faults(folder, listing, items))
+    items = [item for item in file_tree.items if not strays.keys() & {item.path, *parents(item.path)}]
+    faults = list(_faults(folder, file_tree, items))
     taken = [item for item in items if item.kind in (ItemKind.FILE, ItemKind.LINK)]
     if not taken and not faults:
         faults.append((missing, "The folder holds no files", folder))
@@ -234,15 +234,15 @@ def _folder(
         yield manifest.finding(rule, message, named, actual=str(found))
 
 
-def _faults(folder: Path, listing: Listing, items: list[Listed]) -> Iterator[Fault]:
+def _faults(folder: Path, file_tree: FileTree, items: list[Listed]) -> Iterator[Fault]:
     """Yield what cannot be listed, links that lead out of the folder or nowhere, and pipes and the like."""
-    if listing.cut is not None:
-        yield "package.not-a-file", f"The folder holds {listing.cut}, which no source code needs", folder
-    for closed in listing.closed:
+    if file_tree.cut is not None:
+        yield "package.not-a-file", f"The folder holds {file_tree.cut}, which no source code needs", folder
+    for closed in file_tree.closed:
         yield "package.not-a-file", "The folder cannot be read", folder / closed
-    for unread, reason in listing.unread.items():
+    for unread, reason in file_tree.unread.items():
         yield "package.not-a-file", f"The file cannot be read: {reason}", folder / unread
-    leads = dict(link_faults(listing))
+    leads = dict(link_faults(file_tree))
     for item in items:
         path = folder / item.path
         if item.kind is ItemKind.OTHER:

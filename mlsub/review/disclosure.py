@@ -14,7 +14,7 @@ from mlsub.findings import Finding
 from mlsub.io.show import readable, several, show
 from mlsub.log.reading import usable_number
 from mlsub.rules.catalogue import finding
-from mlsub.submission.listing import Listing
+from mlsub.submission.file_tree import FileTree
 from mlsub.submission.model import Entry, LogReport
 from mlsub.systems.fields import count
 from mlsub.systems.names import accelerators_in
@@ -140,9 +140,9 @@ def _find_file_names(value: Any) -> Iterator[str]:
                 yield name
 
 
-def audit_disclosures(entries: Iterable[Entry], listing: Listing | None) -> Iterator[Finding]:
+def audit_disclosures(entries: Iterable[Entry], file_tree: FileTree | None) -> Iterator[Finding]:
     """Yield what the entries of an organisation disclose and what cannot be so, each once an entry."""
-    files = listing.code if listing else ()
+    files = file_tree.code if file_tree else ()
     for entry in entries:
         content = (entry.description.content if entry.description else None) or {}
         counts = [count(content.get(name)) for name in ("number_of_nodes", "accelerators_per_node")]

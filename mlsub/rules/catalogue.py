@@ -21,8 +21,10 @@ from mlsub.io.data import shipped
 
 #: The folders of mlsub/ with a ``rules.yaml``, those whose rules a check needs first.
 ROOMS = (
-    *("log", "submission", "systems", "convergence", "score", "review", "judge", "workspace", "config", "packing"),
-    *("commands", *(f"commands/{name}" for name in ("audit", "compare", "fix", "merge", "review", "seal")), "rules"),
+    *("log", "submission", "systems", "convergence", "score", "review", "judge", "workspace"),
+    *("config", "packing", "present", "commands"),
+    *(f"commands/{name}" for name in ("audit", "compare", "fix", "merge", "review", "seal")),
+    "rules",
 )
 #: How the ids of demands on keys begin, official ones and the user's own.
 _DEMANDS = ("key", "house")

@@ -14,7 +14,7 @@ from mlsub.findings import Finding
 from mlsub.io.show import folded
 from mlsub.rules.catalogue import finding
 from mlsub.submission.code import CODE_USAGES, MAX_BYTES, audit_code
-from mlsub.submission.listing import ItemKind, Listing, gathered, named, parents, stray_kind, stray_paths
+from mlsub.submission.file_tree import FileTree, ItemKind, gathered, named, parents, stray_kind, stray_paths
 
 _TOP = ("systems", "benchmarks", "results")
 #: Besides those of the rules: papers, a manifest, and what the official tools read or write there.
@@ -31,7 +31,7 @@ _NOT_ON_WINDOWS = re.compile(r'[<>:"|?*\\]')
 
 
 def audit_layout(
-    listing: Listing,
+    file_tree: FileTree,
     systems: Mapping[str, Collection[str]],
     usage: str,
     judged: Collection[str] = (),
@@ -40,36 +40,36 @@ def audit_layout(
     """Yield the findings on a tree, all audit; their paths are relative to the organisation's folder.
 
     Args:
-        listing: the tree.
+        file_tree: the tree.
         systems: those with results, by their benchmarks.
         usage: ``training``, ``hpc`` or ``rehearsal``; the last asks for no code.
         judged: paths of logs and descriptions, which others read: one that cannot be read has a finding already.
         explained: paths that another finding speaks of, so that they are not reported as left over or unused.
     """
-    strays = stray_paths(listing)
+    strays = stray_paths(file_tree)
     stray = {path for paths in strays.values() for path in paths}
     if usage in CODE_USAGES:
-        yield from audit_code(listing, systems)
-        yield from audit_top(listing, systems, stray, explained)
-    large = [item.path for item in listing.items if item.kind is ItemKind.FILE and (item.size or 0) > MAX_BYTES]
+        yield from audit_code(file_tree, systems)
+        yield from audit_top(file_tree, systems, stray, explained)
+    large = [item.path for item in file_tree.items if item.kind is ItemKind.FILE and (item.size or 0) > MAX_BYTES]
     yield from gathered("layout.file-size", large)
-    special = [item.path for item in listing.items if item.kind is ItemKind.OTHER and item.path not in judged]
+    special = [item.path for item in file_tree.items if item.kind is ItemKind.OTHER and item.path not in judged]
     yield from gathered("layout.special-file", special)
-    yield from audit_names(listing, stray)
-    yield from audit_links(listing, judged)
+    yield from audit_names(file_tree, stray)
+    yield from audit_links(file_tree, judged)
     for kind, paths in strays.items():
         fresh = [path for path in paths if path not in explained]
         yield from gathered("layout.stray", fresh, f"The package contains {kind}")
-    yield from _unknown(listing)
-    if listing.cut is not None:
-        yield finding("layout.not-listed", ".", actual=listing.cut)
+    yield from _unknown(file_tree)
+    if file_tree.cut is not None:
+        yield finding("layout.not-listed", ".", actual=file_tree.cut)
 
 
-def _unknown(listing: Listing) -> Iterator[Finding]:
+def _unknown(file_tree: FileTree) -> Iterator[Finding]:
     """Yield what the system did not let us look at, by the reason."""
     for unknown, message in (
-        (listing.closed, "Folders cannot be read, so their contents are unknown"),
-        (listing.unread, "Files cannot be accessed"),
+        (file_tree.closed, "Folders cannot be read, so their contents are unknown"),
+        (file_tree.unread, "Files cannot be accessed"),
     ):
         for reason in sorted(set(unknown.values())):
             some = [path for path, why in unknown.items() if why == reason]
@@ -77,10 +77,13 @@ def _unknown(listing: Listing) -> Iterator[Finding]:
 
 
 def audit_top(
-    listing: Listing, systems: Mapping[str, Collection[str]], strays: Collection[str], explained: Collection[str] = ()
+    file_tree: FileTree,
+    systems: Mapping[str, Collection[str]],
+    strays: Collection[str],
+    explained: Collection[str] = (),
 ) -> Iterator[Finding]:
     """Yield names at the top that the rules do not place there, and descriptions of systems without results."""
-    top = {item.path.partition("/")[0] for item in listing.items}
+    top = {item.path.partition("/")[0] for item in file_tree.items}
     odd = sorted(
         name
         for name in top
@@ -91,19 +94,19 @@ def audit_top(
     )
     if "benchmarks" not in top:
         # That of a misspelled benchmarks folder is another finding.
-        odd = [name for name in odd if not (name in listing.folders and name.startswith("bench"))]
+        odd = [name for name in odd if not (name in file_tree.folders and name.startswith("bench"))]
     if odd:
         yield finding("layout.top-level", odd[0] if len(odd) == 1 else ".", actual=named(odd) if len(odd) > 1 else None)
-    yield from _unused_descriptions(listing, systems, explained)
+    yield from _unused_descriptions(file_tree, systems, explained)
 
 
 def _unused_descriptions(
-    listing: Listing, systems: Mapping[str, Collection[str]], explained: Collection[str]
+    file_tree: FileTree, systems: Mapping[str, Collection[str]], explained: Collection[str]
 ) -> Iterator[Finding]:
     with_results = {system for names in systems.values() for system in names}
     unused = sorted(
         item.name.removesuffix(".json")
-        for item in listing.items
+        for item in file_tree.items
         if item.parent == "systems"
         and item.kind in (ItemKind.FILE, ItemKind.LINK)
         and item.name.endswith(".json")
@@ -119,9 +122,9 @@ def _unused_descriptions(
         )
 
 
-def audit_names(listing: Listing, strays: Collection[str]) -> Iterator[Finding]:
+def audit_names(file_tree: FileTree, strays: Collection[str]) -> Iterator[Finding]:
     """Yield a finding on each name by its worst trait; strays have one of their own."""
-    paths = sorted(listing.paths)
+    paths = sorted(file_tree.paths)
     if strays:
         paths = [path for path in paths if path not in strays and not any(above in strays for above in parents(path))]
     worst: dict[tuple[str, str | None], list[str]] = {}
@@ -173,12 +176,12 @@ _MAX_HOPS, _MAX_PARTS = 40, 200
 LINK_ESCAPES, LINK_BROKEN, LINK_CIRCLE = "escapes", "broken", "circle"
 
 
-def escaping_links(listing: Listing) -> list[str]:
+def escaping_links(file_tree: FileTree) -> list[str]:
     """Return the links that lead out of the package."""
-    return [path for path, fault in link_faults(listing) if fault == LINK_ESCAPES]
+    return [path for path, fault in link_faults(file_tree) if fault == LINK_ESCAPES]
 
 
-def audit_links(listing: Listing, judged: Collection[str] = ()) -> Iterator[Finding]:
+def audit_links(file_tree: FileTree, judged: Collection[str] = ()) -> Iterator[Finding]:
     """Yield the findings on links, by what their text says: the disk is not asked again.
 
     ``judged`` are paths whose reading has findings of its own; of these only those that lead out are reported, the
@@ -186,7 +189,7 @@ def audit_links(listing: Listing, judged: Collection[str] = ()) -> Iterator[Find
     """
     bad: dict[str, list[str]] = {}
     logs: dict[str, list[str]] = {}
-    for path, fault in link_faults(listing):
+    for path, fault in link_faults(file_tree):
         if fault == LINK_ESCAPES and path in judged and path.startswith("results/"):
             logs.setdefault(path.rpartition("/")[0], []).append(path)
         elif fault == LINK_ESCAPES or path not in judged:
@@ -198,14 +201,16 @@ def audit_links(listing: Listing, judged: Collection[str] = ()) -> Iterator[Find
     yield from gathered("layout.link-broken", bad.get(LINK_CIRCLE, ()), "Links are circular")
 
 
-def link_faults(listing: Listing) -> Iterator[tuple[str, str]]:
+def link_faults(file_tree: FileTree) -> Iterator[tuple[str, str]]:
     """Yield each link that leads out of the tree, nowhere or in a circle, and which of these."""
-    links = {item.path: item.target for item in listing.items if item.kind is ItemKind.LINK and item.target is not None}
+    links = {
+        item.path: item.target for item in file_tree.items if item.kind is ItemKind.LINK and item.target is not None
+    }
 
     def visit(path: str) -> str | None:
-        if path in listing.paths:
+        if path in file_tree.paths:
             return None
-        return "" if _not_listed(path, listing) else LINK_BROKEN
+        return "" if _not_listed(path, file_tree) else LINK_BROKEN
 
     for path in links:
         if fault := follow(path, links, visit):
@@ -248,8 +253,8 @@ def follow(path: str, links: Mapping[str, str], visit: Callable[[str], str | Non
     return None
 
 
-def _not_listed(path: str, listing: Listing) -> bool:
+def _not_listed(path: str, file_tree: FileTree) -> bool:
     """Return whether a path lies where the listing did not look."""
     *folders, _ = path.split("/")
     parent = "/".join(folders)
-    return listing.cut is not None or parent in listing.closed or any(map(stray_kind, folders))
+    return file_tree.cut is not None or parent in file_tree.closed or any(map(stray_kind, folders))

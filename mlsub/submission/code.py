@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from mlsub.findings import Finding, Severity
 from mlsub.rules.catalogue import finding
-from mlsub.submission.listing import Item, ItemKind, Listing, gathered, named, parents, stray_kind
+from mlsub.submission.file_tree import FileTree, Item, ItemKind, gathered, named, parents, stray_kind
 from mlsub.submission.templates import README, SCRIPTS
 
 #: The usages whose submission rules ask for code; a rehearsal runs code that everybody has.
@@ -28,30 +28,30 @@ _COMPARED = 50
 _EXPECTED = f"{README}, {', '.join(SCRIPTS)} and <system>_<implementation>.json"
 
 
-def audit_code(listing: Listing, systems: Mapping[str, Collection[str]]) -> Iterator[Finding]:
+def audit_code(file_tree: FileTree, systems: Mapping[str, Collection[str]]) -> Iterator[Finding]:
     """Yield what the code of entries with results lacks, by benchmark; a missing ``benchmarks`` is one finding."""
     if not systems:
         return
-    if "benchmarks" not in listing.folders:
-        if not any(item.path == "benchmarks" and item.kind is ItemKind.LINK for item in listing.items):
-            yield _no_benchmarks(listing)
+    if "benchmarks" not in file_tree.folders:
+        if not any(item.path == "benchmarks" and item.kind is ItemKind.LINK for item in file_tree.items):
+            yield _no_benchmarks(file_tree)
         return
-    yield from audit_artefacts(listing)
-    code = _by_benchmark(listing)
+    yield from audit_artefacts(file_tree)
+    code = _by_benchmark(file_tree)
     for name in sorted(systems):
         if name not in code:
             yield _no_code(name, sorted(code))
         elif not any(item.path == f"benchmarks/{name}" for item in code[name]):
-            yield from _benchmark(name, sorted(systems[name]), code[name], listing.folders)
-    yield from gathered("layout.template-unfilled", listing.unfilled)
-    scripts = [item for name in set(systems) & set(code) for item in code[name] if item.path not in listing.unread]
+            yield from _benchmark(name, sorted(systems[name]), code[name], file_tree.folders)
+    yield from gathered("layout.template-unfilled", file_tree.unfilled)
+    scripts = [item for name in set(systems) & set(code) for item in code[name] if item.path not in file_tree.unread]
     yield from gathered("layout.not-executable", _not_executable(scripts), within="benchmarks")
 
 
-def _by_benchmark(listing: Listing) -> dict[str, list[Item]]:
+def _by_benchmark(file_tree: FileTree) -> dict[str, list[Item]]:
     """Return what lies in the folder of each benchmark; a link in the place of the folder itself."""
-    found: dict[str, list[Item]] = {name: [] for name in _names_below("benchmarks", listing.folders)}
-    for item in listing.items:
+    found: dict[str, list[Item]] = {name: [] for name in _names_below("benchmarks", file_tree.folders)}
+    for item in file_tree.items:
         top, *below = item.path.split("/")
         # What lies behind a link is listed elsewhere, or not at all.
         if top == "benchmarks" and (len(below) > 1 or (below and item.kind is ItemKind.LINK)):
@@ -59,8 +59,8 @@ def _by_benchmark(listing: Listing) -> dict[str, list[Item]]:
     return found
 
 
-def _no_benchmarks(listing: Listing) -> Finding:
-    top = sorted({path.partition("/")[0] for path in listing.folders} - {"results", "systems"})
+def _no_benchmarks(file_tree: FileTree) -> Finding:
+    top = sorted({path.partition("/")[0] for path in file_tree.folders} - {"results", "systems"})
     close = get_close_matches("benchmarks", top, n=1)
     return finding(
         "layout.benchmarks-missing",
@@ -129,10 +129,10 @@ def _implementations(folder: str, items: list[Item], folders: Collection[str]) -
         yield finding("layout.implementation-lacking", where, f"An implementation has no {what}", actual=actual)
 
 
-def audit_artefacts(listing: Listing) -> Iterator[Finding]:
+def audit_artefacts(file_tree: FileTree) -> Iterator[Finding]:
     """Yield what is no code among the code: programs, packages, archives, logs, and files above 10 MB."""
-    code = [item for item in listing.items if item.path.startswith("benchmarks/") and item.kind is ItemKind.FILE]
-    kinds: dict[str, list[str]] = {_PROGRAMS: list(listing.programs)}
+    code = [item for item in file_tree.items if item.path.startswith("benchmarks/") and item.kind is ItemKind.FILE]
+    kinds: dict[str, list[str]] = {_PROGRAMS: list(file_tree.programs)}
     for item in code:
         what = stray_kind(item.name, "code") or (_LOGS if "output" in item.parent.split("/") else None)
         if what is not None and item.name[0] != ".":

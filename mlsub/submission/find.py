@@ -18,8 +18,8 @@ from mlsub.io import look
 from mlsub.io.data import shipped
 from mlsub.io.show import LONGEST, Spellings, flat, spellings
 from mlsub.rounds import usages
+from mlsub.submission.listing import Listing
 from mlsub.submission.manifest import ROUND, SEALED
-from mlsub.submission.snapshot import Snapshot
 from mlsub.submission.templates import content_of
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class Place(msgspec.Struct, frozen=True):
     ``organisation`` is the folder of the organisation it lies in, if any. ``listed``: it is an organisation found in a
     folder of several, and not asked for by itself; ``deep``: and lies in the folder of another one. ``usage`` and
     ``round`` are empty where they are not known; ``round_from`` is the name of the folder or manifest that they were
-    read off. ``problem`` says why the place cannot be checked; None where it can. ``snapshot`` is what was looked at
+    read off. ``problem`` says why the place cannot be checked; None where it can. ``listing`` is what was looked at
     to find out; who reads the place goes on from there.
     """
 
@@ -107,7 +107,7 @@ class Place(msgspec.Struct, frozen=True):
     round: str = ""
     round_from: str | None = None
     problem: Finding | None = None
-    snapshot: Snapshot = msgspec.field(default_factory=Snapshot)
+    listing: Listing = msgspec.field(default_factory=Listing)
 
     @property
     def root(self) -> Path:
@@ -118,7 +118,7 @@ class Place(msgspec.Struct, frozen=True):
 
     def __reduce__(self) -> tuple[Any, ...]:
         fields = (getattr(self, name) for name in self.__struct_fields__[:-1])
-        return Place, (*fields, self.snapshot.below(self.root))
+        return Place, (*fields, self.listing.below(self.root))
 
 
 def named_round(folder: str) -> tuple[str, str] | None:
@@ -133,27 +133,27 @@ def named_round(folder: str) -> tuple[str, str] | None:
     return (*named, "training")[0], f"{rest[0]}.{rest[1]}"
 
 
-def is_organisation(folder: Path, snapshot: Snapshot | None = None, *, unseen: bool | None = None) -> bool:
+def is_organisation(folder: Path, listing: Listing | None = None, *, unseen: bool | None = None) -> bool:
     """Return whether a folder is laid out like an organisation's tree.
 
     Args:
         folder: where to look.
-        snapshot: what was looked at before.
+        listing: what was looked at before.
         unseen: the answer where that cannot be looked at; None to raise.
 
     Raises:
         OSError: it cannot be looked at.
     """
-    snapshot = snapshot or Snapshot()
+    listing = listing or Listing()
     try:
-        return snapshot.is_folder(folder / "results") or snapshot.is_folder(folder / "systems")
+        return listing.is_folder(folder / "results") or listing.is_folder(folder / "systems")
     except OSError:
         if unseen is None:
             raise
         return unseen
 
 
-def too_deep(folder: Path, snapshot: Snapshot | None = None) -> list[Path]:
+def too_deep(folder: Path, listing: Listing | None = None) -> list[Path]:
     """Return the organisations' folders in a folder that is one itself by its name or its place; as a rule none.
 
     It has the name of one of them, or lies in a round's folder beside organisations.
@@ -161,12 +161,12 @@ def too_deep(folder: Path, snapshot: Snapshot | None = None) -> list[Path]:
     Raises:
         OSError: it cannot be looked at.
     """
-    snapshot = snapshot or Snapshot()
+    listing = listing or Listing()
 
     def organisations_in(above: Path) -> list[Path]:
-        return [child for child in snapshot.folders_in(above) if is_organisation(child, snapshot, unseen=False)]
+        return [child for child in listing.folders_in(above) if is_organisation(child, listing, unseen=False)]
 
-    if is_organisation(folder, snapshot) or named_round(folder.name):
+    if is_organisation(folder, listing) or named_round(folder.name):
         return []
     inside = organisations_in(folder)
     named = any(child.name.lower() == folder.name.lower() for child in inside)
@@ -194,29 +194,29 @@ def locate(path: Path) -> Place:
     """
     # Without "..", or the folders above would not be those the path lies in.
     path = Path(os.path.abspath(path))  # noqa: PTH100
-    parents, snapshot = path.parents, Snapshot()
+    parents, listing = path.parents, Listing()
 
     def is_described(organisation: Path) -> bool:
-        return snapshot.is_folder(organisation / "systems")
+        return listing.is_folder(organisation / "systems")
 
     def place(kind: PathKind, organisation: Path | None = None, at: Path = path) -> Place:
-        return Place(at, kind, organisation, snapshot=snapshot)
+        return Place(at, kind, organisation, listing=listing)
 
-    if not snapshot.is_folder(path):
+    if not listing.is_folder(path):
         below = _below_results(path.parent)
         organisation = parents[below + 1] if below in (2, 3) and len(parents) > below + 2 else None
         return place(PathKind.LOG, organisation if organisation and is_described(organisation) else None)
-    loose = any(fnmatchcase(name, "result_*.txt") for name in snapshot.names_in(path))
-    if is_organisation(path, snapshot):
+    loose = any(fnmatchcase(name, "result_*.txt") for name in listing.names_in(path))
+    if is_organisation(path, listing):
         # Logs beside an empty folder of one of these names are logs alone.
-        systems = snapshot.folders_in(path / "results") if loose and not is_described(path) else ()
-        if not loose or is_described(path) or any(snapshot.folders_in(system) for system in systems):
+        systems = listing.folders_in(path / "results") if loose and not is_described(path) else ()
+        if not loose or is_described(path) or any(listing.folders_in(system) for system in systems):
             return place(PathKind.ORGANISATION, path)
     unseen: OSError | None = None
-    for child in _children(path, snapshot):
+    for child in _children(path, listing):
         try:
             # Before anything that goes by names: organisations may lie in a folder called results, or too deep in one.
-            if snapshot.is_folder(child) and (is_organisation(child, snapshot) or too_deep(child, snapshot)):
+            if listing.is_folder(child) and (is_organisation(child, listing) or too_deep(child, listing)):
                 return place(PathKind.ORGANISATIONS)
         except OSError as error:
             # A folder that is closed does not change what a folder is by its own place.
@@ -307,16 +307,16 @@ def packages(place: Place) -> list[Place]:
     """
     if place.kind is not PathKind.ORGANISATIONS:
         return [place] if place.organisation is not None or place.kind in (PathKind.LOG, PathKind.BENCHMARK) else []
-    snapshot = place.snapshot
+    listing = place.listing
 
     def listed(folder: Path, *, deep: bool = False) -> Place:
         return replace(place, path=folder, kind=PathKind.ORGANISATION, organisation=folder, listed=True, deep=deep)
 
-    found = [listed(inner, deep=True) for inner in too_deep(place.path, snapshot)]
-    for child in [] if found else _children(place.path, snapshot):
+    found = [listed(inner, deep=True) for inner in too_deep(place.path, listing)]
+    for child in [] if found else _children(place.path, listing):
         try:
-            if snapshot.is_folder(child) or snapshot.is_link(child):
-                found += [listed(inner, deep=True) for inner in too_deep(child, snapshot)] or [listed(child)]
+            if listing.is_folder(child) or listing.is_link(child):
+                found += [listed(inner, deep=True) for inner in too_deep(child, listing)] or [listed(child)]
         except OSError:
             found.append(listed(child))  # It says so when it is read.
     return found
@@ -330,13 +330,13 @@ def organisations(place: Place) -> list[Place]:
     """
     if place.kind is not PathKind.ORGANISATIONS:
         return [place]
-    found = [one for one in packages(place) if is_organisation(one.path, place.snapshot, unseen=True)]
+    found = [one for one in packages(place) if is_organisation(one.path, place.listing, unseen=True)]
     return [replace(one, listed=False, deep=False) for one in found]
 
 
 def folders(path: Path) -> list[Path]:
-    """Return the folders in a folder as they are now, see :meth:`Snapshot.folders_in`."""
-    return Snapshot().folders_in(path)
+    """Return the folders in a folder as they are now, see :meth:`Listing.folders_in`."""
+    return Listing().folders_in(path)
 
 
 def rounds_in(place: Place) -> list[Path]:
@@ -349,20 +349,20 @@ def rounds_in(place: Place) -> list[Path]:
         return []
     if place.kind not in (PathKind.NOTHING, PathKind.ORGANISATIONS):
         return []
-    inside = place.snapshot.folders_in(place.path)
+    inside = place.listing.folders_in(place.path)
     rounds = [child for child in inside if named_round(child.name)]
-    beside = [child for child in inside if child not in rounds and is_organisation(child, place.snapshot, unseen=True)]
+    beside = [child for child in inside if child not in rounds and is_organisation(child, place.listing, unseen=True)]
     return [*rounds, *beside] if rounds else []
 
 
-def _children(folder: Path, snapshot: Snapshot) -> list[Path]:
-    return [folder / name for name in snapshot.names_in(folder) if not name.startswith(".")]
+def _children(folder: Path, listing: Listing) -> list[Path]:
+    return [folder / name for name in listing.names_in(folder) if not name.startswith(".")]
 
 
 def is_folder(path: Path) -> bool:
     """Return whether a path is a folder, or a link to one; not where that cannot be found out.
 
-    Only for those on whom no verdict depends: a verdict asks :mod:`mlsub.io.look`, or a snapshot.
+    Only for those on whom no verdict depends: a verdict asks :mod:`mlsub.io.look`, or a listing.
     """
     try:
         return look.is_folder(path)

@@ -1,249 +1,196 @@
-"""A listing of a tree (names, kinds and sizes), and what in it nobody means to submit."""
+"""What lies below a path as it was when somebody first looked: each folder is opened once, whoever asks."""
 
 from __future__ import annotations
 
-import re
+import os
 import stat
-from collections.abc import Iterable, Iterator
-from enum import StrEnum
-from functools import cached_property, lru_cache
+from contextlib import suppress
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
 import msgspec
 
-from mlsub.findings import Finding
-from mlsub.io.data import shipped
+from mlsub.io import look
+from mlsub.io.data import to_pickle
 from mlsub.io.errors import reason_of
-from mlsub.rules.catalogue import finding
-from mlsub.submission.snapshot import FileStatus, Snapshot
-from mlsub.submission.templates import begins_as_template, content_of, may_be_template
-
-#: Names shown of many.
-SHOWN = 3
-#: A name longer than this is shortened where several are listed.
-_LONGEST = 80
+from mlsub.io.look import AnyPath
 
 
-class ItemKind(StrEnum):
-    """What lies under a name."""
+class FileStatus(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What the system says of a name, of a link itself: ``target`` is what that says, as it says it.
 
-    FILE = "file"
-    FOLDER = "folder"
-    LINK = "link"
-    OTHER = "other"
-
-
-class Item(msgspec.Struct, frozen=True):
-    """One name of a tree.
-
-    ``path`` is relative to the organisation's folder, with ``/``; ``size`` is in bytes, None where it is not known;
-    ``target`` is what a link says, as it says it.
+    Times are in ns. ``problem`` is why nothing is known but perhaps that it is a folder.
     """
 
-    path: str
-    kind: ItemKind = ItemKind.FILE
-    size: int | None = None
-    executable: bool = False
+    mode: int
+    owner: int = 0
+    size: int = 0
+    inode: int = 0
+    modified: int = 0
+    changed: int = 0
     target: str | None = None
+    problem: str | None = None
 
     @property
-    def name(self) -> str:
-        """The last part of the path."""
-        return self.path.rpartition("/")[2]
-
-    @property
-    def parent(self) -> str:
-        """The path of the folder it lies in; empty at the top."""
-        return self.path.rpartition("/")[0]
+    def is_folder(self) -> bool:
+        """Whether it is a folder, and not a link to one."""
+        return stat.S_ISDIR(self.mode)
 
 
-class Listing(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """A tree's items, sorted by path.
+class Listing(msgspec.Struct, eq=False):
+    """Folders that were opened and names that were looked at, for one check: later changes do not show.
 
-    ``closed`` are folders that could not be read (``.`` is the whole tree), ``unread`` names of which nothing could be
-    found out, or not what is asked of such a file, each with the reason. ``cut`` says that there are more files, or
-    folders lie deeper, than are listed; ``unfilled`` are paths of templates nobody has filled in, ``programs`` those of
-    programs among the code that their names do not give away.
+    It answers as :mod:`mlsub.io.look` does, with the same errors. What failed is tried again by who asks again.
+    ``opened`` has what lies in each folder; ``followed`` what lies where links lead, and where no folder was opened.
+    All listings are equal, so that a place is the same place whenever it was looked at.
     """
 
-    items: tuple[Item, ...]
-    closed: dict[str, str] = {}
-    unread: dict[str, str] = {}
-    cut: str | None = None
-    unfilled: tuple[str, ...] = ()
-    programs: tuple[str, ...] = ()
+    opened: dict[str, dict[str, FileStatus]] = {}
+    followed: dict[str, FileStatus | None] = {}
 
-    @cached_property
-    def folders(self) -> frozenset[str]:
-        """Every folder, whether it is listed itself or only part of another path."""
-        found = {item.path for item in self.items if item.kind is ItemKind.FOLDER}
-        for item in self.items:
-            parent = item.parent
-            while parent and parent not in found:
-                found.add(parent)
-                parent = parent.rpartition("/")[0]
-        return frozenset(found)
+    def items_in(self, folder: AnyPath) -> dict[str, FileStatus]:
+        """Return what lies in a folder by its name, sorted.
 
-    @cached_property
-    def paths(self) -> frozenset[str]:
-        """Every item and every folder."""
-        return self.folders.union(item.path for item in self.items)
+        Raises:
+            OSError: it is no folder, or cannot be listed.
+            ValueError: a name that no folder can have.
+        """
+        place = os.fspath(folder)
+        found = self.opened.get(place)
+        if found is None:
+            with os.scandir(place) as entries:
+                unsorted = {entry.name: _status_of_entry(entry) for entry in entries}
+            found = self.opened[place] = dict(sorted(unsorted.items()))
+        return found
 
-    @property
-    def code(self) -> tuple[str, ...]:
-        """The files of the code of all benchmarks, links among them."""
-        files = (item.path for item in self.items if item.kind in (ItemKind.FILE, ItemKind.LINK))
-        return tuple(path for path in files if path.startswith("benchmarks/"))
+    def names_in(self, folder: AnyPath) -> list[str]:
+        """Return the names in a folder, sorted; none where there is no folder.
 
-
-def parents(path: str) -> list[str]:
-    """Return the folders above a path, the topmost first."""
-    parts = path.split("/")[:-1]
-    return ["/".join(parts[: count + 1]) for count in range(len(parts))]
-
-
-def area(path: str) -> str:
-    """Return the part of the tree a path belongs to: a benchmark's code, a system's results, or a folder at the top."""
-    parts = path.split("/")
-    return "/".join(parts[: 2 if parts[0] in ("benchmarks", "results") and len(parts) > 2 else 1])
-
-
-def gathered(
-    rule: str, paths: Iterable[str], message: str | None = None, *, within: str | None = None
-) -> Iterator[Finding]:
-    """Yield a finding on the path where an area has only one, otherwise one on the area that names the first of them.
-
-    ``within`` is one area for them all.
-    """
-    areas: dict[str, list[str]] = {}
-    for path in sorted(paths):
-        areas.setdefault(within or area(path), []).append(path)
-    for place, members in areas.items():
-        if len(members) == 1:
-            yield finding(rule, members[0], message)
-        else:
-            yield finding(rule, place, message, actual=named(members, place))
-
-
-def named(names: list[str], below: str = "") -> str:
-    """Return how many there are, and the first of them, without the part that all share."""
-    short = [_short(name.removeprefix(f"{below}/") if below else name) for name in names[:SHOWN]]
-    more = [f"and {len(names) - SHOWN} more"] if len(names) > SHOWN else []
-    return f"{len(names)}: {', '.join([*short, *more])}" if len(names) > 1 else short[0]
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= _LONGEST else f"…{name[1 - _LONGEST :]}"
-
-
-#: The largest published package has 2,300 files; a tree with more names than this is something else.
-MAX_ITEMS = 100_000
-MAX_DEPTH = 40
-#: What a program of Linux begins with, and how many files are asked.
-_ELF, _MOST_HEADS = b"\x7fELF", 1_000
-
-
-def list_tree(
-    folder: Path, snapshot: Snapshot | None = None, *, max_items: int = MAX_ITEMS, max_depth: int = MAX_DEPTH
-) -> Listing:
-    """Return the listing of an organisation's folder. It says what cannot be looked at; nothing is raised.
-
-    Folders of caches and of version control are items, but what lies in them is not listed.
-    """
-    snapshot = snapshot or Snapshot()
-    items: list[Item] = []
-    closed: dict[str, str] = {}
-    unread: dict[str, str] = {}
-    cut = None
-    waiting = [("", 0)]
-    while waiting:
-        path, depth = waiting.pop()
+        Raises:
+            OSError: it cannot be listed.
+        """
         try:
-            statuses = snapshot.items_in(f"{folder}/{path}" if path else folder)
-        except (OSError, ValueError) as error:
-            closed[path or "."] = reason_of(error)
-            continue
-        above = f"{path}/" if path else ""
-        found = [_item(above + name, status, unread) for name, status in statuses.items()]
-        items += found
-        if len(items) > max_items:
-            cut = f"more than {max_items:,} names"
-            break
-        below = [item.path for item in found if item.kind is ItemKind.FOLDER and not is_stray_folder(item)]
-        if below and depth >= max_depth:
-            cut = f"folders nested more than {max_depth} deep"
-            continue
-        waiting += [(child, depth + 1) for child in below]
-    items.sort(key=lambda item: item.path)
-    unfilled = tuple(item.path for item in items if _is_unfilled_template(folder, item, unread))
-    asked = [item.path for item in items if _may_be_program(item) and item.path not in unread][:_MOST_HEADS]
-    programs = tuple(path for path in asked if _begins_as_program(folder / path))
-    closed, unread = (dict(sorted(known.items())) for known in (closed, unread))
-    return Listing(items=tuple(items), closed=closed, unread=unread, cut=cut, unfilled=unfilled, programs=programs)
+            return list(self.items_in(folder))
+        except OSError as error:
+            if look.means_missing(error):
+                return []
+            raise
+        except ValueError:
+            return []
+
+    def folders_in(self, folder: Path, *, hidden: bool = False) -> list[Path]:
+        """Return the folders in a folder, and links to folders; none where there is no folder.
+
+        Args:
+            folder: where to look.
+            hidden: whether those count whose names begin with a dot.
+
+        Raises:
+            OSError: it cannot be listed, or what lies in it cannot be looked at.
+        """
+        names = (name for name in self.names_in(folder) if hidden or not name.startswith("."))
+        return [child for name in names if self.is_folder(child := folder / name)]
+
+    def status_of(self, path: AnyPath) -> FileStatus | None:
+        """Return what lies at a path, links followed; None for nothing.
+
+        Raises:
+            OSError: it cannot be looked at.
+        """
+        place = os.fspath(path)
+        if place in self.followed:
+            return self.followed[place]
+        found = self._listed(place)
+        if found is None or stat.S_ISLNK(found.mode):
+            seen = look.status_of(place)
+            found = self.followed[place] = file_status(seen) if seen is not None else None
+        return found
+
+    def is_folder(self, path: AnyPath) -> bool:
+        """Return whether a path is a folder, or a link to one.
+
+        Raises:
+            OSError: it cannot be looked at.
+        """
+        found = self.status_of(path)
+        return found is not None and found.is_folder
+
+    def is_link(self, path: AnyPath) -> bool:
+        """Return whether a path is a link, to whatever or nothing.
+
+        Raises:
+            OSError: it cannot be looked at.
+        """
+        found = self._listed(os.fspath(path))
+        return stat.S_ISLNK(found.mode) if found is not None else look.is_link(path)
+
+    def exists(self, path: AnyPath) -> bool:
+        """Return whether there is anything at a path, be it a link that leads nowhere.
+
+        Raises:
+            OSError: it cannot be looked at.
+        """
+        return self._listed(os.fspath(path)) is not None or look.exists(path)
+
+    def _listed(self, place: str) -> FileStatus | None:
+        """Return what was found at a path when its folder was opened.
+
+        None also where that does not list it, for there are file systems to which two spellings are one name.
+        """
+        above, _, name = place.rpartition("/")
+        found = self.opened[above].get(name) if above in self.opened else None
+        return found if found is not None and found.problem is None else None
+
+    def below(self, path: AnyPath) -> Listing:
+        """Return what was found in a folder and those below it."""
+        found = Listing()
+        waiting = [os.fspath(path)]
+        while waiting:
+            place = waiting.pop()
+            if place in self.opened:
+                found.opened[place] = items = self.opened[place]
+                waiting += [f"{place}/{name}" for name, one in items.items() if one.is_folder or one.target is not None]
+        return found
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Listing)
+
+    def __hash__(self) -> int:
+        return 0
+
+    def __repr__(self) -> str:
+        return "Listing()"
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        return to_pickle(self) or super().__reduce__()
 
 
-def _item(path: str, found: FileStatus, unread: dict[str, str]) -> Item:
-    if found.is_folder:
-        return Item(path, ItemKind.FOLDER)
-    if found.problem is not None:
-        unread[path] = found.problem
-        return Item(path)
-    if found.target is not None:
-        return Item(path, ItemKind.LINK, target=found.target)
-    if not stat.S_ISREG(found.mode):
-        return Item(path, ItemKind.OTHER)
-    return Item(path, ItemKind.FILE, found.size, bool(found.mode & 0o111))
-
-
-def _is_unfilled_template(folder: Path, item: Item, unread: dict[str, str]) -> bool:
-    if item.kind is not ItemKind.FILE or not may_be_template(item.path) or item.path in unread:
-        return False
+def _status_of_entry(entry: os.DirEntry[str]) -> FileStatus:
     try:
-        return begins_as_template(folder / item.path)
+        found = entry.stat(follow_symlinks=False)
+        if stat.S_ISLNK(found.st_mode):
+            return file_status(found, os.readlink(entry.path))  # noqa: PTH115  (a path object would normalise it)
     except OSError as error:
-        unread[item.path] = reason_of(error)
-        return False
+        # What is gone meanwhile, too, is a name without facts.
+        mode = 0
+        with suppress(OSError):
+            mode = stat.S_IFDIR if entry.is_dir(follow_symlinks=False) else 0
+        return FileStatus(mode, problem=reason_of(error))
+    return file_status(found)
 
 
-def _may_be_program(item: Item) -> bool:
-    """Return whether a file among the code has a name without ending, or with one that says nothing of it."""
-    ending = item.name.rpartition(".")[2].lower() if "." in item.name else ""
-    is_code = item.kind is ItemKind.FILE and item.path.startswith("benchmarks/") and (item.size or 0) > len(_ELF)
-    return is_code and ending in ("", "bin", "elf", "run", "x")
+def file_status(found: os.stat_result, target: str | None = None) -> FileStatus:
+    """Return what counts of the answer of the system, and the target of a link."""
+    times = found.st_mtime_ns, found.st_ctime_ns
+    return FileStatus(found.st_mode, found.st_uid, found.st_size, found.st_ino, *times, target)
 
 
-def _begins_as_program(file: Path) -> bool:
-    try:
-        return content_of(file, len(_ELF), follow=False) == _ELF
-    except OSError:
-        return False  # Nothing else is asked of it.
+def below(folder: Path, path: Path) -> str:
+    """Return a path as seen from a folder that it lies in, with ``/`` between names; ``.`` for the folder itself.
 
-
-def is_stray_folder(item: Item) -> bool:
-    """Return whether a folder is one that nobody means to submit, whatever lies in it."""
-    return item.kind is ItemKind.FOLDER and stray_kind(item.name) is not None
-
-
-@lru_cache(maxsize=4096)
-def stray_kind(name: str, table: Literal["files", "folders", "code"] = "folders") -> str | None:
-    """Return what a folder or a file is by its name, such as ``caches``, where nobody means to submit it; else None."""
-    kinds = shipped(__file__, "strays.yaml", dict[str, dict[str, str]])[table]
-    return next((kind for kind, pattern in kinds.items() if re.fullmatch(pattern, name)), None)
-
-
-def stray_paths(listing: Listing) -> dict[str, list[str]]:
-    """Return the strays by what they are; what lies in a stray folder is not named again."""
-    strays: dict[str, dict[str, None]] = {}
-    for item in listing.items:
-        # The topmost stray folder stands for all in it, whether or not it is listed.
-        outer = next((above for above in parents(item.path) if stray_kind(above.rpartition("/")[2])), None)
-        if outer is not None:
-            kind = stray_kind(outer.rpartition("/")[2])
-        elif item.kind in (ItemKind.FILE, ItemKind.FOLDER):
-            kind = stray_kind(item.name, "files" if item.kind is ItemKind.FILE else "folders")
-        else:
-            kind = None
-        if kind is not None:
-            strays.setdefault(kind, {})[outer or item.path] = None
-    return {kind: list(paths) for kind, paths in strays.items()}
+    Raises:
+        ValueError: it does not lie there.
+    """
+    # A tree has thousands of them, and path objects take ten times as long.
+    whole, start = str(path), f"{folder}/"
+    return whole[len(start) :] if whole.startswith(start) else path.relative_to(folder).as_posix()

@@ -14,8 +14,8 @@ from mlsub.log.run import Run
 from mlsub.log.trace import Intervals, Trace
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import has_effect
-from mlsub.submission.listing import Listing
-from mlsub.submission.snapshot import Snapshot, below
+from mlsub.submission.file_tree import FileTree
+from mlsub.submission.listing import Listing, below
 from mlsub.systems.description import SystemDescription
 
 
@@ -82,7 +82,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     ``path`` is what findings call the folder; ``strays`` are the names of what else lies there. ``scaling_type`` is
     ``strong`` or ``weak`` in HPC. ``elsewhere`` says what the official tools find in place of the results, for names
     that they take for search patterns; None where they find these. ``in_tree`` is False for a folder that lies in no
-    organisation's tree. ``snapshot`` is what was looked at before. ``logs`` are those of the results once they are
+    organisation's tree. ``listing`` is what was looked at before. ``logs`` are those of the results once they are
     judged, ``description`` is that of the system; None where there is none.
     """
 
@@ -96,7 +96,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     scaling_type: str | None = None
     elsewhere: str | None = None
     in_tree: bool = True
-    snapshot: Snapshot = msgspec.field(default_factory=Snapshot)
+    listing: Listing = msgspec.field(default_factory=Listing)
     logs: tuple[LogReport, ...] = ()
     description: SystemDescription | None = None
 
@@ -119,7 +119,7 @@ class Package(msgspec.Struct, frozen=True, kw_only=True):
 
     ``prefix`` is what paths of the report have before those in ``folder``. ``skipped`` are entries without logs, which
     the round's checker takes for none. ``explained`` are paths below the folder that a finding already speaks of.
-    ``snapshot`` is what was looked at before; ``listing`` is all that lies there, where that was asked for.
+    ``listing`` is what was looked at before; ``file_tree`` is all that lies there, where that was asked for.
     """
 
     folder: Path
@@ -130,8 +130,8 @@ class Package(msgspec.Struct, frozen=True, kw_only=True):
     skipped: tuple[Entry, ...] = ()
     explained: frozenset[str] = frozenset()
     in_tree: bool = True
-    snapshot: Snapshot = msgspec.field(default_factory=Snapshot)
-    listing: Listing | None = None
+    listing: Listing = msgspec.field(default_factory=Listing)
+    file_tree: FileTree | None = None
 
     @property
     def name(self) -> str:

@@ -15,8 +15,8 @@ from mlsub.io.show import several
 from mlsub.rounds import usages
 from mlsub.rules.catalogue import FIX
 from mlsub.submission.find import known_organisations, organisation
+from mlsub.submission.listing import Listing
 from mlsub.submission.model import RESULT_PATTERN, Entry
-from mlsub.submission.snapshot import Snapshot
 
 #: Names of logs that are almost those of results: ``Result_0.txt``, ``result-0.log``.
 ALMOST_RESULT = re.compile(r"results?[ _.-]?(\d{1,9})\.(?:txt|log|out)", re.IGNORECASE)
@@ -56,13 +56,13 @@ def renamed_benchmark(name: str, known: Iterable[str]) -> str | None:
     return meant[0] if len(meant) == 1 else None
 
 
-def logs_in(folder: Path, snapshot: Snapshot) -> int:
+def logs_in(folder: Path, listing: Listing) -> int:
     """Return how many results lie in a folder.
 
     Raises:
         OSError: it cannot be listed.
     """
-    return sum(fnmatchcase(name, RESULT_PATTERN) for name in snapshot.names_in(folder))
+    return sum(fnmatchcase(name, RESULT_PATTERN) for name in listing.names_in(folder))
 
 
 def fix_for_run_count(entry: Entry, needed: int) -> str | None:
@@ -85,8 +85,8 @@ def fix_for_run_count(entry: Entry, needed: int) -> str | None:
     if other := other_logs(entry.strays, needed - len(entry.results)):
         named = several(list(other), 5)
         return f"If these are the logs of the runs that are missing, name them result_<n>.txt: {named}; {_RENAMES}."
-    inside = [name for name in entry.strays if entry.snapshot.is_folder(entry.folder / name)]
-    deeper = next((name for name in inside if logs_in(entry.folder / name, entry.snapshot)), None)
+    inside = [name for name in entry.strays if entry.listing.is_folder(entry.folder / name)]
+    deeper = next((name for name in inside if logs_in(entry.folder / name, entry.listing)), None)
     if deeper is not None and not entry.results:
         if len(inside) == 1:
             return f"Move the logs one folder up; {FIX} does it."
@@ -118,18 +118,18 @@ def _hidden(system: str) -> str:
     return f"Remove results/{system}: the official checker takes each folder in results for a system."
 
 
-def fix_for_too_deep(inner: Path, outer: Path, snapshot: Snapshot, *, alone: bool) -> str:
+def fix_for_too_deep(inner: Path, outer: Path, listing: Listing, *, alone: bool) -> str:
     """Return how to get an organisation's tree up, with a command only where that overwrites and mixes nothing.
 
     Args:
         inner: the folder with its tree.
         outer: the folder that has its place: beside it belong the other organisations.
-        snapshot: what was looked at before.
+        listing: what was looked at before.
         alone: whether no other organisation lies in ``outer``.
     """
     above = outer.parent
     if alone and outer.name.lower() not in DIVISIONS:
-        return fix_for_inner(inner, outer, above, snapshot)
+        return fix_for_inner(inner, outer, above, listing)
     deep = inner.relative_to(above).as_posix()
     if os.path.lexists(above / inner.name):
         return _taken([inner.name], above)
@@ -149,11 +149,11 @@ def _named_organisation(inner: Path, above: Path) -> Path | None:
     return may[-1] if same else known[0] if len(known) == 1 else None
 
 
-def fix_for_divided(deep: Sequence[Path], above: Path, snapshot: Snapshot) -> str:
+def fix_for_divided(deep: Sequence[Path], above: Path, listing: Listing) -> str:
     """Return how to get several organisations' trees up to the folder above all of them."""
     named = [_named_organisation(inner, above) for inner in deep]
     if len(deep) == 1 and named[0] is not None and named[0].parent == above:
-        return fix_for_inner(deep[0], named[0], above, snapshot)
+        return fix_for_inner(deep[0], named[0], above, listing)
     if named != list(deep):
         paths = several([inner.relative_to(above).as_posix() for inner in deep], _MOST_NAMED)
         each = "what this folder contains" if len(deep) == 1 else "what each of these contains"
@@ -172,7 +172,7 @@ def fix_for_divided(deep: Sequence[Path], above: Path, snapshot: Snapshot) -> st
 
     def holds_only_these(folder: Path) -> bool:
         try:
-            return {folder / name for name in snapshot.names_in(folder)} <= set(deep)
+            return {folder / name for name in listing.names_in(folder)} <= set(deep)
         except OSError:
             return False
 
@@ -194,7 +194,7 @@ def typed(path: Path) -> str:
 
 
 def find_missing_folder(
-    organisation: Path, name: str, benchmarks: Collection[str], snapshot: Snapshot
+    organisation: Path, name: str, benchmarks: Collection[str], listing: Listing
 ) -> tuple[str, str] | None:
     """Return the folder in which the files of a missing ``results`` or ``systems`` lie, and what to do with it.
 
@@ -202,7 +202,7 @@ def find_missing_folder(
         OSError: a folder cannot be looked at.
     """
     there = [
-        child for child in snapshot.folders_in(organisation) if child.name not in ("results", "systems", "benchmarks")
+        child for child in listing.folders_in(organisation) if child.name not in ("results", "systems", "benchmarks")
     ]
     close = get_close_matches(name, [child.name.lower() for child in there], n=1, cutoff=0.8)
     for child in there:
@@ -210,13 +210,13 @@ def find_missing_folder(
             does = f"; {FIX} does it." if name == "results" else "."
             return child.name, f"Rename {child.name} to {name}{does}"
     for child in there:
-        if snapshot.is_folder(child / name):
-            return child.name, fix_for_inner(child, organisation, organisation, snapshot)
+        if listing.is_folder(child / name):
+            return child.name, fix_for_inner(child, organisation, organisation, listing)
     if name == "results":
 
         def has_logs(system: Path) -> bool:
-            inside = snapshot.folders_in(system)
-            return any(one.name in benchmarks and logs_in(one, snapshot) for one in inside)
+            inside = listing.folders_in(system)
+            return any(one.name in benchmarks and logs_in(one, listing) for one in inside)
 
         systems = list(filter(has_logs, there))
         if systems:
@@ -226,12 +226,12 @@ def find_missing_folder(
     return None
 
 
-def fix_for_inner(inner: Path, outer: Path, where: Path, snapshot: Snapshot) -> str:
+def fix_for_inner(inner: Path, outer: Path, where: Path, listing: Listing) -> str:
     """Return how to move what a folder contains to one above it, with a command only where no name is there twice."""
     deep, to = inner.relative_to(where).as_posix(), outer.relative_to(where).as_posix()
     moved = f"Move what {deep} contains up to {outer.name}"
     try:
-        both = sorted({*snapshot.names_in(inner)} & {*snapshot.names_in(outer)})
+        both = sorted({*listing.names_in(inner)} & {*listing.names_in(outer)})
     except OSError:
         return f"{moved}."
     if both:

@@ -15,6 +15,7 @@ from mlsub.io.show import plural
 from mlsub.rounds import Round, every_benchmark, wrong_round
 from mlsub.rules.catalogue import FIX, finding
 from mlsub.submission.find import SCALING_FOLDERS, PathKind, Place
+from mlsub.submission.listing import Listing, below
 from mlsub.submission.model import RESULT_PATTERN, Entry, Package
 from mlsub.submission.params import read_flags
 from mlsub.submission.remedies import (
@@ -26,7 +27,6 @@ from mlsub.submission.remedies import (
     plain_name,
     renamed_benchmark,
 )
-from mlsub.submission.snapshot import Snapshot, below
 from mlsub.systems.audit import SUMMARIZER_ENDS, is_printable
 from mlsub.systems.description import read_content
 
@@ -57,7 +57,7 @@ class _TreeReader:
 
     def __init__(self, place: Place, prefix: str, round_: Round) -> None:
         self.folder = place.organisation or place.path
-        self.snapshot = place.snapshot
+        self.listing = place.listing
         self.prefix = prefix
         self.round = round_
         self.findings: list[Finding] = []
@@ -85,7 +85,7 @@ class _TreeReader:
             findings=tuple(self.findings),
             skipped=tuple(self.skipped),
             explained=frozenset(self.explained),
-            snapshot=self.snapshot,
+            listing=self.listing,
         )
 
     def _entries(self, place: Place) -> list[Entry]:
@@ -95,7 +95,7 @@ class _TreeReader:
             return self._scaling(place.path)
         if place.kind is not PathKind.ORGANISATION:
             return self._benchmark(place.path, place.path.parent.name if self.round.scaling_folders else None)
-        if not self.snapshot.is_folder(self.folder / "results"):
+        if not self.listing.is_folder(self.folder / "results"):
             self._add_missing_folder("tree.results-missing", "results")
             return []
         return self._each(self._system, self.folder / "results")
@@ -103,11 +103,11 @@ class _TreeReader:
     def _each(self, read: Callable[[Path], list[Entry]], folder: Path) -> list[Entry]:
         """Return the entries in each folder of one, hidden ones among them, as the official checker lists them."""
         entries = []
-        for name in self.snapshot.names_in(folder):
+        for name in self.listing.names_in(folder):
             with self._reporting():
-                if self.snapshot.is_folder(child := folder / name):
+                if self.listing.is_folder(child := folder / name):
                     entries += read(child)
-                elif not name.startswith(".") and self.snapshot.is_link(child):
+                elif not name.startswith(".") and self.listing.is_link(child):
                     self._add(_UNREADABLE, child, "The link is broken or circular")
         return entries
 
@@ -115,14 +115,14 @@ class _TreeReader:
         """Return the descriptions that the official checker lists, and those that it opens by the name of a system."""
         return [
             self.folder / "systems" / name
-            for name in self.snapshot.names_in(self.folder / "systems")
+            for name in self.listing.names_in(self.folder / "systems")
             if name.endswith(".json") and (not name.startswith(".") or name.removesuffix(".json") in systems)
         ]
 
     def _system(self, folder: Path) -> list[Entry]:
         """Return the entries in a folder of results, which the official checker takes for a system, hidden or not."""
         known = len(self.findings)
-        if logs := logs_in(folder, self.snapshot):
+        if logs := logs_in(folder, self.listing):
             self._add_without_system(folder, logs)
         entries = self._each(self._scaling if self.round.scaling_folders else self._benchmark, folder)
         if not entries and not any(found.rejects for found in self.findings[known:]):
@@ -138,7 +138,7 @@ class _TreeReader:
         if "name" in ends_on and not is_printable(folder.name):
             message, fix = f"{SUMMARIZER_ENDS} this name of a system", "Rename the folder and its description."
             self._add(_CRASH, folder, message, expected="UTF-8", fix=fix)
-        if "private-id" in ends_on and self.snapshot.status_of(file) is not None:
+        if "private-id" in ends_on and self.listing.status_of(file) is not None:
             content = read_content(file)
             if content is None or not is_printable(content.get("private_id")):
                 expected, fix = 'a JSON object in UTF-8: {"private_id": "..."}', "Correct the file, or remove it."
@@ -150,9 +150,9 @@ class _TreeReader:
         self.findings += [found for found in flags.findings if found.rejects]
         if not self.round.descriptions_checked or self._is_described(folder.name):
             return
-        inside = self.snapshot.folders_in(folder, hidden=True)
+        inside = self.listing.folders_in(folder, hidden=True)
         if self.round.scaling_folders:
-            inside = [below for child in inside for below in self.snapshot.folders_in(child, hidden=True)]
+            inside = [below for child in inside for below in self.listing.folders_in(child, hidden=True)]
         if inside:
             self._add(
                 _CRASH,
@@ -168,7 +168,7 @@ class _TreeReader:
         if folder.name.startswith("."):
             inside: list[Path] = []
             with self._reporting(_NOT_LISTED):
-                inside = self.snapshot.folders_in(folder, hidden=True)
+                inside = self.listing.folders_in(folder, hidden=True)
             if not inside:
                 return []
         if folder.name not in SCALING_FOLDERS:
@@ -184,11 +184,11 @@ class _TreeReader:
 
     def _look_for_descriptions(self, systems: set[str]) -> None:
         """Report every system with results that has no description of its name."""
-        if not self.snapshot.is_folder(self.folder / "systems"):
+        if not self.listing.is_folder(self.folder / "systems"):
             self._add_missing_folder("tree.systems-missing", "systems")
             return
         missing = [name for name in sorted(systems) if not self._is_described(name)]
-        used = {folder.name for folder in self.snapshot.folders_in(self.folder / "results")} - set(missing)
+        used = {folder.name for folder in self.listing.folders_in(self.folder / "results")} - set(missing)
         unused = {file.name.removesuffix(".json"): None for file in self._descriptions()}
         unused = {name: None for name in unused if name not in used}
         for system in missing:
@@ -207,7 +207,7 @@ class _TreeReader:
             )
 
     def _add_missing_folder(self, rule: str, name: str) -> None:
-        found = find_missing_folder(self.folder, name, self.round.benchmarks, self.snapshot)
+        found = find_missing_folder(self.folder, name, self.round.benchmarks, self.listing)
         lies_in, fix = found or (None, None)
         if lies_in is not None:
             self.explained.add(lies_in)
@@ -222,7 +222,7 @@ class _TreeReader:
                 message = f"{SUMMARIZER_ENDS} a folder of a system that is not a benchmark's"
                 self._add(_CRASH, folder, message, fix="Remove the folder.")
             return []
-        names = self.snapshot.names_in(folder)
+        names = self.listing.names_in(folder)
         results = tuple(folder / name for name in names if fnmatchcase(name, RESULT_PATTERN))
         strays = tuple(name for name in names if not fnmatchcase(name, RESULT_PATTERN) and name[0] != ".")
         if results:  # Where there are none, the finding on their number says where they are.
@@ -238,8 +238,8 @@ class _TreeReader:
             results=results,
             strays=strays,
             scaling_type=scaling_type,
-            elsewhere=matched_elsewhere(self.folder, folder, self.snapshot),
-            snapshot=self.snapshot,
+            elsewhere=matched_elsewhere(self.folder, folder, self.listing),
+            listing=self.listing,
         )
         if not results and self.round.empty_folder_ignored:
             self.skipped.append(entry)
@@ -268,15 +268,15 @@ class _TreeReader:
 
     def _add_unknown_benchmark(self, folder: Path) -> None:
         known = self.round.benchmarks
-        inside = self.snapshot.folders_in(folder)
-        if any(child.name in known and logs_in(child, self.snapshot) for child in inside):
+        inside = self.listing.folders_in(folder)
+        if any(child.name in known and logs_in(child, self.listing) for child in inside):
             self._add(
                 "tree.unknown-benchmark",
                 folder,
                 "The folder of a system is one folder too deep",
                 expected=f"results/{folder.name}",
                 actual=self._relative(folder),
-                fix=fix_for_inner(folder.parent, self.folder / "results", self.folder, self.snapshot),
+                fix=fix_for_inner(folder.parent, self.folder / "results", self.folder, self.listing),
             )
             return
         self._add(
@@ -310,15 +310,15 @@ class _TreeReader:
         """Report the logs in a folder beside results; the rules of HPC keep pruned throughput logs there."""
         folder = stray.parent
         pruned = stray.name == PRUNED_RESULTS and folder.parent.name == "weak" and self.round.scaling_folders
-        if pruned or not self.snapshot.is_folder(stray) or self.snapshot.is_link(stray):
+        if pruned or not self.listing.is_folder(stray) or self.listing.is_link(stray):
             return
-        if logs := logs_in(stray, self.snapshot):
+        if logs := logs_in(stray, self.listing):
             expected, actual = self._relative(folder), plural(logs, "log")
             self._add("tree.stray-logs", stray, expected=expected, actual=actual)
 
     def _is_described(self, system: str) -> bool:
         """Return whether a name exists, even as a broken link: that has a finding of its own."""
-        return self.snapshot.is_there(self.folder / "systems" / f"{system}.json")
+        return self.listing.exists(self.folder / "systems" / f"{system}.json")
 
     @contextmanager
     def _reporting(self, rule: str = _UNREADABLE) -> Iterator[None]:
@@ -347,7 +347,7 @@ class _TreeReader:
         self.findings.append(finding(rule, place, message, expected=expected, actual=actual, fix=fix))
 
 
-def matched_elsewhere(organisation: Path, folder: Path, snapshot: Snapshot) -> str | None:
+def matched_elsewhere(organisation: Path, folder: Path, listing: Listing) -> str | None:
     """Return what the official tools find in place of an entry's own logs; None where they find these and nothing else.
 
     They glob for the logs by their whole path, so that they take names of folders for search patterns.
@@ -355,7 +355,7 @@ def matched_elsewhere(organisation: Path, folder: Path, snapshot: Snapshot) -> s
     Args:
         organisation: the organisation's folder.
         folder: the benchmark's, below its ``results``.
-        snapshot: what was looked at before.
+        listing: what was looked at before.
 
     Raises:
         OSError: a folder cannot be listed.
@@ -366,12 +366,12 @@ def matched_elsewhere(organisation: Path, folder: Path, snapshot: Snapshot) -> s
         return None
     if not fnmatchcase(organisation.name, organisation.name):
         return f"{organisation.name} is a pattern that does not match itself, so it finds no log"
-    names = [system] if system not in patterns else snapshot.names_in(organisation / results)
+    names = [system] if system not in patterns else listing.names_in(organisation / results)
     # As in the official tools only a pattern that begins with a dot finds hidden names.
     found = [name for name in names if fnmatchcase(name, system) and (system[0] == "." or name[0] != ".")]
 
     def has_logs(*above: str) -> bool:
-        return logs_in(organisation.joinpath(results, *above, *inside), snapshot) > 0
+        return logs_in(organisation.joinpath(results, *above, *inside), listing) > 0
 
     others = [other for other in found if other != system and has_logs(other)]
     if system == _RECURSIVE and has_logs():

@@ -25,7 +25,7 @@ from mlsub.io.data import blake2b
 from mlsub.io.errors import MlsubError
 from mlsub.io.look import AnyPath, open_regular
 from mlsub.io.write import is_temporary_name, replace_whole
-from mlsub.submission.snapshot import Snapshot, file_status
+from mlsub.submission.listing import Listing, file_status
 
 T = TypeVar("T")
 
@@ -263,12 +263,12 @@ def file_fingerprint(path: str | os.PathLike[str]) -> bytes | None:
     return _packed(found) if stat.S_ISREG(found.mode) and _settled(max(found.modified, found.changed)) else None
 
 
-def scan_tree(folder: AnyPath, snapshot: Snapshot | None = None) -> TreeState:
+def scan_tree(folder: AnyPath, listing: Listing | None = None) -> TreeState:
     """What lies below a folder, links followed; no file is opened.
 
     It has no fingerprint where part of it cannot be looked at, it is too large, or changed in the last two seconds.
     """
-    snapshot = snapshot or Snapshot()
+    listing = listing or Listing()
     rows: list[object] = []
     names = changed = size = logs = 0
     waiting, seen = [os.fspath(folder)], set()
@@ -280,7 +280,7 @@ def scan_tree(folder: AnyPath, snapshot: Snapshot | None = None) -> TreeState:
                 continue
             seen.add((own.st_dev, own.st_ino))
             changed = max(changed, own.st_mtime_ns, own.st_ctime_ns)
-            items = snapshot.items_in(place)
+            items = listing.items_in(place)
             rows.append(items)
             for name, found in items.items():
                 if found.problem is not None:
@@ -288,7 +288,7 @@ def scan_tree(folder: AnyPath, snapshot: Snapshot | None = None) -> TreeState:
                 changed = max(changed, found.modified, found.changed)
                 if found.target is not None:
                     with suppress(OSError):  # It leads nowhere, or in a circle.
-                        found = snapshot.status_of(f"{place}/{name}") or found
+                        found = listing.status_of(f"{place}/{name}") or found
                     rows.append(found)
                     changed = max(changed, found.modified, found.changed)
                 if found.is_folder:

@@ -17,8 +17,8 @@ from mlsub.log.run import RunFold
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
 from mlsub.submission.find import PathKind, Place, locate
+from mlsub.submission.listing import below
 from mlsub.submission.model import LogReport
-from mlsub.submission.snapshot import below
 from mlsub.workspace.cache import (
     FAILURES,
     Cache,
@@ -88,7 +88,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
 
 def package_job(package: Place, root: Path, round_: Round, request: Request, *, keep: bool) -> Job:
     """The job of a package."""
-    tree = scan_tree(package.path, package.snapshot)
+    tree = scan_tree(package.path, package.listing)
     return Job(root=root, round=round_, request=request, tree=tree, package=package, keep=keep)
 
 

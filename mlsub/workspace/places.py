@@ -24,9 +24,9 @@ from mlsub.io.show import display_path, plural
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round, usages
 from mlsub.rules.catalogue import finding
 from mlsub.submission.find import PathKind, Place, infer_round, is_organisation, locate, named_round, rounds_in
+from mlsub.submission.listing import Listing
 from mlsub.submission.manifest import manifest_at
 from mlsub.submission.remedies import fix_for_divided, fix_for_elsewhere, fix_for_names, fix_for_too_deep
-from mlsub.submission.snapshot import Snapshot
 from mlsub.workspace.cache import Cache
 
 #: Folders of one that are looked into for organisations that lie deeper.
@@ -190,14 +190,14 @@ def _no_round(where: str, known: Sequence[str]) -> Finding:
 
 def _nothing_in(place: Place) -> Finding:
     folder = place.path
-    if deep := list(_deeper(folder, 3, place.snapshot)):
+    if deep := list(_deeper(folder, 3, place.listing)):
         return _too_deep(deep, place)
     return finding(
         "check.no-logs",
         ".",
         f"There is neither a result log nor an organisation in {folder.name}",
         actual="none",
-        fix=fix_for_names(_listed(place.snapshot.names_in, folder)),
+        fix=fix_for_names(_listed(place.listing.names_in, folder)),
     )
 
 
@@ -221,20 +221,20 @@ def _too_deep(deep: Sequence[Path], place: Place) -> Finding:
     if any(steps) or not (round_ or (its_own and len(deep) == 1)):
         fix = fix_for_elsewhere(deep)
     elif round_:
-        expected, fix = f"{folder.name}/<organisation>/results", fix_for_divided(deep, folder, place.snapshot)
+        expected, fix = f"{folder.name}/<organisation>/results", fix_for_divided(deep, folder, place.listing)
     else:
-        expected, fix = f"{folder.name}/results", fix_for_too_deep(first, folder, place.snapshot, alone=True)
+        expected, fix = f"{folder.name}/results", fix_for_too_deep(first, folder, place.listing, alone=True)
     return finding("check.no-logs", ".", message, expected=expected, actual=found, fix=fix)
 
 
-def _deeper(folder: Path, levels: int, snapshot: Snapshot) -> Iterator[Path]:
+def _deeper(folder: Path, levels: int, listing: Listing) -> Iterator[Path]:
     """The organisations' folders some levels down, as far as they can be looked at."""
-    inside = _listed(snapshot.folders_in, folder) if levels else []
+    inside = _listed(listing.folders_in, folder) if levels else []
     for child in inside[:_MOST_LOOKED_AT]:
-        if is_organisation(child, snapshot, unseen=False):
+        if is_organisation(child, listing, unseen=False):
             yield child
         else:
-            yield from _deeper(child, levels - 1, snapshot)
+            yield from _deeper(child, levels - 1, listing)
 
 
 def _no_such_path(path: Path) -> Finding:

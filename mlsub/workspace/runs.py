@@ -12,8 +12,8 @@ from mlsub.io import look
 from mlsub.io.errors import MlsubError
 from mlsub.rounds import Round
 from mlsub.rounds.benchmarks import suggest_benchmark
+from mlsub.submission.file_tree import ItemKind, read_file_tree
 from mlsub.submission.find import find
-from mlsub.submission.listing import ItemKind, list_tree
 from mlsub.submission.model import LogReport
 from mlsub.workspace.logs import logs_job
 from mlsub.workspace.places import Context, Request, in_one_line, known_round
@@ -40,9 +40,9 @@ def find_runs(paths: Sequence[str], *, any_name: bool = False) -> list[Path]:
     for name in paths:
         path = Path(os.path.abspath(name))  # noqa: PTH100  (links keep the names people gave them)
         if look.is_folder(path) and any_name:
-            listing = list_tree(path)
-            files = [path / item.path for item in listing.items if item.kind in (ItemKind.FILE, ItemKind.LINK)]
-            if listing.closed or listing.cut or not files:
+            file_tree = read_file_tree(path)
+            files = [path / item.path for item in file_tree.items if item.kind in (ItemKind.FILE, ItemKind.LINK)]
+            if file_tree.closed or file_tree.cut or not files:
                 raise MlsubError(f"{path} has no files, or some that cannot be listed. Name the folder of the logs.")
             found.update(dict.fromkeys(files))
         elif look.is_folder(path):

@@ -141,7 +141,7 @@ class _Reading:
             answer = exactly(checked) if fingerprint is not None else None
             record = self._of_package.renewed(fingerprint or b"", answer)
         kept = logs if job.keep or package is None else ()
-        code = {package.name: package.listing.code} if job.keep and package and package.listing else {}
+        code = {package.name: package.file_tree.code} if job.keep and package and package.file_tree else {}
         reused = len(self._files) - len(self.missing)
         return msgspec.structs.replace(checked, logs=kept, reused=reused, code=code), record
 

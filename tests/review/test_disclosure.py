@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from mlsub.io.data import load_yaml
 from mlsub.review.disclosure import StatedValue, audit_disclosures, read_disclosure, select_code
-from mlsub.submission.listing import Item, Listing
+from mlsub.submission.file_tree import FileTree, Item
 from mlsub.submission.model import Entry
 from mlsub.systems.description import SystemDescription
 from tests.review.folding import make_run, read_run, report_of
@@ -40,8 +40,8 @@ def entry(*runs: dict[str, Any], nodes: int = 2) -> Entry:
     )
 
 
-def listing(*names: str) -> Listing:
-    return Listing(items=tuple(Item(f"{CODE}/{name}") for name in names))
+def file_tree(*names: str) -> FileTree:
+    return FileTree(items=tuple(Item(f"{CODE}/{name}") for name in names))
 
 
 CONFIGURATIONS = [
@@ -52,13 +52,15 @@ CONFIGURATIONS = [
 
 @pytest.mark.parametrize(("name", "files", "rule"), CONFIGURATIONS)
 def test_a_configuration_lies_in_the_code_and_is_for_the_system(name: Any, files: list[str], rule: str | None) -> None:
-    found = list(audit_disclosures([entry({"config_filename": name})], listing(*files)))
+    found = list(audit_disclosures([entry({"config_filename": name})], file_tree(*files)))
     assert [(one.rule, one.path, one.line) for one in found] == ([(rule, "result_0.txt", 3)] if rule else [])
     assert all(len(one.actual or "") < 250 for one in found)
 
 
 def test_a_missing_configuration_is_found_by_a_name_that_is_near() -> None:
-    (found,) = audit_disclosures([entry({"config_filename": "config_gb32.sh"})], listing("config_gbs32.sh", "run.sub"))
+    (found,) = audit_disclosures(
+        [entry({"config_filename": "config_gb32.sh"})], file_tree("config_gbs32.sh", "run.sub")
+    )
     assert found.fix == "The code has config_gbs32.sh; name the one that was used."
 
 
@@ -68,7 +70,7 @@ def test_without_code_nobody_asks_for_a_file_in_it() -> None:
 
 def test_all_runs_name_one_configuration() -> None:
     runs = [{"config_filename": name} for name in ("config_a.sh", "config_b.sh", "config_a.sh")]
-    (found,) = audit_disclosures([entry(*runs)], listing("config_a.sh"))
+    (found,) = audit_disclosures([entry(*runs)], file_tree("config_a.sh"))
     assert (found.rule, found.actual) == ("config.differs", '"config_a.sh", "config_b.sh"')
 
 
@@ -115,7 +117,7 @@ def test_reference_runs_that_generate_and_train_on_one_machine_are_not_asked_abo
 def test_what_an_entry_discloses_is_there_with_its_places() -> None:
     values = {**SIZES, "global_batch_size": 32, "lowest_numerical_precision_in_linear": "fp8"}
     runs = [{**values, "config_filename": "config_a.sh"}, {**values, "global_batch_size": 64}]
-    of, code = entry(*runs), select_code("llama31_8b", listing("config_a.sh", "old/config_a.sh", "run.sub").code)
+    of, code = entry(*runs), select_code("llama31_8b", file_tree("config_a.sh", "old/config_a.sh", "run.sub").code)
     stated = read_disclosure(of.path, of.logs, 16, code)
     assert stated.batch_size == StatedValue(32, "result_0.txt", 7, also=("64",))
     assert stated.tensor == StatedValue(2, "result_0.txt", 3)

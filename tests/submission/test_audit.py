@@ -8,8 +8,8 @@ import pytest
 
 from mlsub.findings import Kind
 from mlsub.io.data import load_yaml
-from mlsub.submission.listing import Item, ItemKind, Listing, list_tree
-from tests.submission.listings import ENTRY, Systems, audited, listing, published, systems_of, told
+from mlsub.submission.file_tree import FileTree, Item, ItemKind, read_file_tree
+from tests.submission.file_trees import ENTRY, Systems, audited, file_tree, published, systems_of, told
 from tools.support.corpus import CORPUS
 
 BERT, CODE, MIB = "benchmarks/bert", "benchmarks/bert/implementations", 1 << 20
@@ -21,31 +21,31 @@ def scripts(folder: str, *names: str) -> list[Item]:
 
 
 #: What lies in a package, its systems with results, and what is told.
-TREES: dict[str, tuple[Listing, Systems, list[tuple[str, str, str | None]]]] = {
+TREES: dict[str, tuple[FileTree, Systems, list[tuple[str, str, str | None]]]] = {
     "a complete package": (
-        listing(
+        file_tree(
             "README.md", "LICENSE", "package_checker.log", "package_checker_params", "summary.csv", "submission.yaml"
         ),
         ENTRY, [],
     ),
-    "no benchmarks": (listing(without="benchmarks/"), ENTRY, [("benchmarks-missing", "benchmarks", None)]),
-    "no setup.sh": (listing(without="setup.sh"), ENTRY, [("files-missing", f"{BERT}/rack1", "no setup.sh")]),
-    "no README.md": (listing(without="README"), ENTRY, [("files-missing", f"{BERT}/rack1", "no README.md")]),
+    "no benchmarks": (file_tree(without="benchmarks/"), ENTRY, [("benchmarks-missing", "benchmarks", None)]),
+    "no setup.sh": (file_tree(without="setup.sh"), ENTRY, [("files-missing", f"{BERT}/rack1", "no setup.sh")]),
+    "no README.md": (file_tree(without="README"), ENTRY, [("files-missing", f"{BERT}/rack1", "no README.md")]),
     "no metadata": (
-        listing(without="rack1_"), ENTRY, [("files-missing", f"{BERT}/rack1", "no <system>_<implementation>.json")]
+        file_tree(without="rack1_"), ENTRY, [("files-missing", f"{BERT}/rack1", "no <system>_<implementation>.json")]
     ),
     "no implementations": (
-        listing(without="implementations"), ENTRY, [("implementations-missing", BERT, "rack1")]
+        file_tree(without="implementations"), ENTRY, [("implementations-missing", BERT, "rack1")]
     ),
     "no run script anywhere and no folder of the system": (
-        listing("results/rack1/bert/result_0.txt", without="bert/rack1/"), ENTRY,
+        file_tree("results/rack1/bert/result_0.txt", without="bert/rack1/"), ENTRY,
         [
             ("run-script-missing", BERT, None), ("system-folder-missing", BERT, "rack1"),
             ("implementation-lacking", f"{CODE}/pytorch", None),
         ],
     ),
     "what is missing everywhere is one finding a benchmark": (
-        listing(*(
+        file_tree(*(
             item for rack in RACKS
             for item in scripts(f"{BERT}/{rack}", "readme.md", "setup.sh", "run_and_time.sh", f"{rack}_pytorch.json")
         )),
@@ -53,38 +53,39 @@ TREES: dict[str, tuple[Listing, Systems, list[tuple[str, str, str | None]]]] = {
         [("files-missing", BERT, "no init_datasets.sh in 5: rack2, rack3, rack4, and 2 more")],
     ),
     "a folder among the implementations counts as the system's": (
-        listing(*scripts(
+        file_tree(*scripts(
             f"{CODE}/rack2", "README.md", "setup.sh", "init_datasets.sh", "run_and_time.sh", "rack2_x.json"
         )),
         {"bert": {"rack1", "rack2"}}, [],
     ),
-    "no results": (Listing(items=(Item("systems/rack1.json"),)), {}, []),
+    "no results": (FileTree(items=(Item("systems/rack1.json"),)), {}, []),
     "a folder named core is no core dump": (
-        listing(Item(f"{BERT}/core", ItemKind.FOLDER), f"{BERT}/core/a.py"), ENTRY, []
+        file_tree(Item(f"{BERT}/core", ItemKind.FOLDER), f"{BERT}/core/a.py"), ENTRY, []
     ),
     "a stray folder stands for all in it": (
-        listing(*(f"{BERT}/x/__pycache__/{n} {n}.pyc" for n in range(200))), ENTRY,
+        file_tree(*(f"{BERT}/x/__pycache__/{n} {n}.pyc" for n in range(200))), ENTRY,
         [("stray", f"{BERT}/x/__pycache__", None)],
     ),
     "what a killed command left stands for all in it": (
-        listing(Item("systems/.mlsub-0f.part", ItemKind.FOLDER), "systems/.mlsub-0f.part/a.pyc"), ENTRY,
+        file_tree(Item("systems/.mlsub-0f.part", ItemKind.FOLDER), "systems/.mlsub-0f.part/a.pyc"), ENTRY,
         [("stray", "systems/.mlsub-0f.part", None)],
     ),
     "colliding folders are told once": (
-        listing(*(f"{BERT}/{name}/{n}.py" for name in ("Data", "data") for n in range(5))), ENTRY,
+        file_tree(*(f"{BERT}/{name}/{n}.py" for name in ("Data", "data") for n in range(5))), ENTRY,
         [("name-collision", f"{BERT}/data", None)],
     ),
-    "10 MiB": (listing(Item("benchmarks/model.bin", size=10 * MIB)), ENTRY, []),
+    "10 MiB": (file_tree(Item("benchmarks/model.bin", size=10 * MIB)), ENTRY, []),
     "more than 10 MiB": (
-        listing(Item("benchmarks/model.bin", size=10 * MIB + 1)), ENTRY,
+        file_tree(Item("benchmarks/model.bin", size=10 * MIB + 1)), ENTRY,
         [("large-code", "benchmarks/model.bin", None)],
     ),
     "50 MiB": (
-        listing(Item("benchmarks/model.bin", size=50 * MIB)), ENTRY,
+        file_tree(Item("benchmarks/model.bin", size=50 * MIB)), ENTRY,
         [("large-code", "benchmarks/model.bin", None)],
     ),
     "an implementation without README, and an empty one": (
-        listing(f"{CODE}/a/a.py", Item(f"{CODE}/b", ItemKind.FOLDER), f"{CODE}/c/run.sh", without="bert/rack1/"), ENTRY,
+        file_tree(f"{CODE}/a/a.py", Item(f"{CODE}/b", ItemKind.FOLDER), f"{CODE}/c/run.sh", without="bert/rack1/"),
+        ENTRY,
         [
             ("run-script-missing", BERT, None), ("system-folder-missing", BERT, "rack1"),
             ("implementation-lacking", BERT, "2: implementations/a, implementations/pytorch"),
@@ -93,26 +94,26 @@ TREES: dict[str, tuple[Listing, Systems, list[tuple[str, str, str | None]]]] = {
         ],
     ),
     "a README above all implementations": (
-        listing(f"{CODE}/README", without="bert/rack1/"), ENTRY,
+        file_tree(f"{CODE}/README", without="bert/rack1/"), ENTRY,
         [("run-script-missing", BERT, None), ("system-folder-missing", BERT, "rack1")],
     ),
     "code that lies beside implementations": (
-        listing("benchmarks/bert/nemo/train.py", without="implementations"), ENTRY,
+        file_tree("benchmarks/bert/nemo/train.py", without="implementations"), ENTRY,
         [("implementations-missing", f"{BERT}/nemo", "2: nemo, rack1")],
     ),
     "more than 50 MiB": (
-        listing(Item("benchmarks/model.bin", size=50 * MIB + 1)), ENTRY, [("file-size", "benchmarks/model.bin", None)]
+        file_tree(Item("benchmarks/model.bin", size=50 * MIB + 1)), ENTRY, [("file-size", "benchmarks/model.bin", None)]
     ),
     "links through links": (
-        listing(links={f"{CODE}/a": "b", f"{CODE}/b": "pytorch", f"{CODE}/c": "a/train.py", f"{CODE}/d": "a/gone"}),
+        file_tree(links={f"{CODE}/a": "b", f"{CODE}/b": "pytorch", f"{CODE}/c": "a/train.py", f"{CODE}/d": "a/gone"}),
         ENTRY, [("link-broken", f"{CODE}/d", None)],
     ),
     "links through a link that leads out": (
-        listing(links={f"{CODE}/a": "b/c", f"{CODE}/b": "../../../../.."}), ENTRY,
+        file_tree(links={f"{CODE}/a": "b/c", f"{CODE}/b": "../../../../.."}), ENTRY,
         [("link-escapes", BERT, "2: implementations/a, implementations/b")],
     ),
     "scripts nobody can start are one finding": (
-        listing(
+        file_tree(
             f"{BERT}/rack1/setup.sh2", f"{CODE}/pytorch/run_and_time.sh", f"{CODE}/pytorch/vendored/setup.sh",
             f"{CODE}/jax/setup.sh",
         ),
@@ -133,16 +134,16 @@ def test_what_is_told_of_a_tree(name: str) -> None:
 
 @pytest.mark.parametrize("ending", [*[".py", ".cu", ".cc", ".cpp", ".rs", ".go", ".jl", ".ipynb"], ".txt"])
 def test_an_implementation_with_code_needs_a_script_that_runs_it(ending: str) -> None:
-    found = told(listing(f"{CODE}/a/model{ending}", f"{CODE}/a/README", without="bert/rack1/"), ENTRY)
+    found = told(file_tree(f"{CODE}/a/model{ending}", f"{CODE}/a/README", without="bert/rack1/"), ENTRY)
     lacking = [place for rule, place, _ in found if rule == "implementation-lacking"]
     assert (f"{CODE}/a" in lacking) is (ending != ".txt")
 
 
 def test_a_system_without_a_folder_hears_of_the_one_named_almost_like_it() -> None:
-    (found,) = audited(listing(), {"bert": {"rack1", "G492-ZD2_A100_20210517"}})
+    (found,) = audited(file_tree(), {"bert": {"rack1", "G492-ZD2_A100_20210517"}})
     assert found.fix is not None
     assert "almost" not in found.fix
-    more = listing("benchmarks/bert/implementations/G492-ZD2_A100_202100517/train.py")
+    more = file_tree("benchmarks/bert/implementations/G492-ZD2_A100_202100517/train.py")
     (found,) = audited(more, {"bert": {"rack1", "G492-ZD2_A100_20210517"}})
     assert found.actual == "G492-ZD2_A100_20210517 (run_and_time.sh is in rack1)"
     assert found.fix == (
@@ -151,7 +152,7 @@ def test_a_system_without_a_folder_hears_of_the_one_named_almost_like_it() -> No
 
 
 def test_a_benchmark_whose_code_has_another_name() -> None:
-    found = audited(listing(), {**ENTRY, "bert_l": {"rack1"}, "unet3d": {"rack1"}})
+    found = audited(file_tree(), {**ENTRY, "bert_l": {"rack1"}, "unet3d": {"rack1"}})
     assert [(f.path, f.actual, f.fix) for f in found] == [
         ("benchmarks/bert_l", "benchmarks contains bert", "If benchmarks/bert contains its code, rename that folder."),
         (
@@ -163,7 +164,7 @@ def test_a_benchmark_whose_code_has_another_name() -> None:
 
 
 def test_a_misspelled_benchmarks_folder_is_one_finding() -> None:
-    tree = listing("benchmark/bert/implementations/pytorch/train.py", without="benchmarks/")
+    tree = file_tree("benchmark/bert/implementations/pytorch/train.py", without="benchmarks/")
     (found,) = audited(tree)
     assert (found.rule, found.actual, found.fix) == (
         "layout.benchmarks-missing",
@@ -173,7 +174,7 @@ def test_a_misspelled_benchmarks_folder_is_one_finding() -> None:
 
 
 def test_a_rehearsal_needs_no_code() -> None:
-    assert audited(listing("helper.sh", without="benchmarks"), usage="rehearsal") == []
+    assert audited(file_tree("helper.sh", without="benchmarks"), usage="rehearsal") == []
 
 
 #: What should not be there, by the rule that tells it.
@@ -196,14 +197,14 @@ NAMES = {
 
 @pytest.mark.parametrize(("path", "rule"), [(path, rule) for rule, paths in NAMES.items() for path in paths])
 def test_a_name_that_should_not_be_there(path: str, rule: str) -> None:
-    found = told(listing(path))
+    found = told(file_tree(path))
     assert [name for name, *_ in found] == [rule]
     assert path.startswith(found[0][1])
 
 
 @pytest.mark.parametrize("path", ["core.py", "nulls.py", "confetti", "Makefile", "résumé.md", "co.m1", "x" * 204])
 def test_names_that_only_look_bad(path: str) -> None:
-    assert told(listing(f"benchmarks/bert/{path}")) == []
+    assert told(file_tree(f"benchmarks/bert/{path}")) == []
 
 
 #: Where links of an implementation lead, by the rule that tells it.
@@ -218,7 +219,7 @@ TARGETS = {
     ("target", "rule"), [(target, rule) for rule, targets in TARGETS.items() for target in targets]
 )
 def test_where_links_lead(target: str, rule: str | None) -> None:
-    found = told(listing(links={"benchmarks/bert/implementations/pytorch/link": target}))
+    found = told(file_tree(links={"benchmarks/bert/implementations/pytorch/link": target}))
     assert [name for name, *_ in found] == ([rule] if rule else [])
 
 
@@ -226,12 +227,12 @@ def test_where_links_lead(target: str, rule: str | None) -> None:
 def test_as_many_links_are_followed_as_linux_does(count: int) -> None:
     links = {f"benchmarks/bert/{n}": str(n + 1) for n in range(1, count)} | {f"benchmarks/bert/{count}": "rack1"}
     found = [("link-broken", "benchmarks/bert/1", None)] if count > 40 else []
-    assert told(listing(links=links)) == found
+    assert told(file_tree(links=links)) == found
 
 
 def test_a_link_to_where_nobody_looked_is_not_called_broken() -> None:
-    tree = listing(links={"benchmarks/bert/link": "closed/file"})
-    closed = Listing(
+    tree = file_tree(links={"benchmarks/bert/link": "closed/file"})
+    closed = FileTree(
         items=(*tree.items, Item("benchmarks/bert/closed", ItemKind.FOLDER)),
         closed={"benchmarks/bert/closed": "Permission denied"},
     )
@@ -274,7 +275,7 @@ NO_CODE = {
 
 @pytest.mark.parametrize(("name", "kind"), [(name, kind) for kind, names in NO_CODE.items() for name in names])
 def test_what_is_no_code_is_named_among_the_code(name: str, kind: str | None) -> None:
-    found = [one for one in audited(listing(f"{CODE}/pytorch/{name}")) if one.rule == "layout.not-code"]
+    found = [one for one in audited(file_tree(f"{CODE}/pytorch/{name}")) if one.rule == "layout.not-code"]
     expected = [(f"The code contains {kind}", f"{CODE}/pytorch/{name}")] if kind else []
     assert [(one.message, one.path) for one in found] == expected
 
@@ -289,13 +290,13 @@ def test_what_is_no_code_is_named_among_the_code(name: str, kind: str | None) ->
     ],
 )
 def test_programs_are_asked_about_where_their_sources_are_not_beside_them(names: list[str], severity: str) -> None:
-    found = audited(listing(*(f"{CODE}/pytorch/{name}" for name in names)))
+    found = audited(file_tree(*(f"{CODE}/pytorch/{name}" for name in names)))
     assert [one.severity for one in found if one.rule == "layout.not-code"] == [severity]
 
 
 @pytest.mark.parametrize(("folder", "severity"), [("berts", "note"), ("other", "warning")])
 def test_code_in_a_folder_of_a_like_name_is_not_asked_about(folder: str, severity: str) -> None:
-    found = audited(listing(f"benchmarks/{folder}/implementations/pytorch/train.py", without="benchmarks/bert/"))
+    found = audited(file_tree(f"benchmarks/{folder}/implementations/pytorch/train.py", without="benchmarks/bert/"))
     assert [one.severity for one in found if one.rule == "layout.code-missing"] == [severity]
 
 
@@ -305,4 +306,4 @@ def test_a_program_is_known_by_its_first_bytes(tmp_path: Path) -> None:
     for name, content in (("tool", b"\x7fELF\2\1"), ("tool.bin", b"\x7fELF\2"), ("Makefile", b"all:\n"), ("e", b"")):
         (folder / name).write_bytes(content)
     (folder / "link").symlink_to("tool")
-    assert list_tree(tmp_path).programs == (f"{CODE}/pytorch/tool", f"{CODE}/pytorch/tool.bin")
+    assert read_file_tree(tmp_path).programs == (f"{CODE}/pytorch/tool", f"{CODE}/pytorch/tool.bin")

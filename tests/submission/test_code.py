@@ -11,7 +11,7 @@ import pytest
 from mlsub.packing.plan import expected_paths
 from mlsub.packing.read import read_manifest
 from mlsub.submission.audit import audit_layout
-from mlsub.submission.listing import Item, Listing
+from mlsub.submission.file_tree import FileTree, Item
 from mlsub.submission.templates import templates
 
 
@@ -50,7 +50,7 @@ def test_what_the_rules_ask_for_is_what_the_audit_wants(round_: dict[str, str], 
     items = [Item(path, executable=path.endswith(".sh")) for path in files]
     items.append(Item(f"benchmarks/{name}/implementations/pytorch/train.py"))
     if usage == "training":
-        assert list(audit_layout(Listing(items=tuple(items)), {name: {"rack1"}}, usage)) == []
+        assert list(audit_layout(FileTree(items=tuple(items)), {name: {"rack1"}}, usage)) == []
 
 
 def test_scripts_that_nobody_filled_in_refuse_to_run(tmp_path: Path) -> None:

@@ -1,152 +1,144 @@
-"""Listing a tree on a disk: bounded, following no link, stopped by nothing that lies there."""
+"""A listing answers as the file system does, opens each folder once, and goes to other processes as plain data."""
 
 from __future__ import annotations
 
 import os
-import re
+import pickle
+import shutil
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from mlsub.submission.audit import audit_layout
-from mlsub.submission.listing import MAX_DEPTH, Item, ItemKind, Listing, list_tree
-from mlsub.submission.templates import is_unfilled, templates
-from tools.support.corpus import CORPUS
-from tools.support.make_tree import make_tree, snapshot
-
-
-def test_a_listing_says_what_lies_there(tmp_path: Path) -> None:
-    (tmp_path / "b").mkdir()
-    (tmp_path / "b" / "run.sh").write_text("1234")
-    (tmp_path / "b" / "run.sh").chmod(0o755)
-    (tmp_path / "a.txt").write_text("")
-    (tmp_path / "link").symlink_to("b/../nowhere")
-    os.mkfifo(tmp_path / "pipe")
-    before = snapshot(tmp_path)
-    assert list_tree(tmp_path).items == (
-        Item("a.txt", size=0),
-        Item("b", ItemKind.FOLDER),
-        Item("b/run.sh", size=4, executable=True),
-        Item("link", ItemKind.LINK, target="b/../nowhere"),
-        Item("pipe", ItemKind.OTHER),
-    )
-    assert snapshot(tmp_path) == before
+from mlsub.io import look
+from mlsub.submission.file_tree import read_file_tree
+from mlsub.submission.find import find, packages
+from mlsub.submission.listing import Listing, below
+from mlsub.workspace.cache import scan_tree
+from tests.many_inputs import make_many
+from tools.support.make_tree import make_tree
+from tools.support.runner import run
 
 
-@pytest.mark.parametrize(("mode", "executable"), [(0o700, True), (0o610, True), (0o601, True), (0o666, False)])
-def test_what_anybody_may_execute_is_executable(mode: int, executable: bool, tmp_path: Path) -> None:
-    (tmp_path / "run.sh").touch()
-    (tmp_path / "run.sh").chmod(mode)
-    assert list_tree(tmp_path).items == (Item("run.sh", size=0, executable=executable),)
+@contextmanager
+def opened_folders(base: Path) -> Iterator[Counter[str]]:
+    """How often each folder below one is opened."""
+    found: Counter[str] = Counter()
+    watching = True
+
+    def audit(event: str, arguments: tuple[Any, ...]) -> None:
+        if watching and event in ("os.listdir", "os.scandir") and isinstance(arguments[0], str | os.PathLike):
+            path = os.path.abspath(arguments[0])  # noqa: PTH100
+            if Path(path).is_relative_to(base):
+                found[path] += 1
+
+    sys.addaudithook(audit)  # It stays to the end of the process.
+    try:
+        yield found
+    finally:
+        watching = False
 
 
-def test_a_link_to_a_folder_above_is_not_followed(tmp_path: Path) -> None:
-    (tmp_path / "up").symlink_to(".")
-    assert [item.path for item in list_tree(tmp_path).items] == ["up"]
+@pytest.fixture
+def rounds(tmp_path: Path) -> Path:
+    """A round with a package that has all kinds of files, one that lies too deep, one with faults; and loose logs."""
+    base = tmp_path / "in"
+    tree = make_many(base, "v5.0", "bert", runs=2)
+    make_tree(base, "v5.0/Deep", org="Deep", benchmarks=["bert"])
+    faulty = make_tree(base, "v5.0", org="Faulty", benchmarks=["bert"])
+    (faulty.folder / "systems").rename(faulty.folder / "sytems")
+    (faulty.folder / "results" / "rack1" / "unknown").mkdir()
+    (faulty.folder / "results" / "rack*").mkdir()
+    shutil.copytree(tree.entry("bert"), base / "loose" / "bert")
+    return base
 
 
-def test_folders_nobody_submits_are_not_looked_into(tmp_path: Path) -> None:
-    (tmp_path / ".git" / "objects").mkdir(parents=True)
-    assert [item.path for item in list_tree(tmp_path).items] == [".git"]
-
-
-def test_a_listing_ends(tmp_path: Path) -> None:
-    for number in range(30):
-        (tmp_path / f"{number}.txt").write_text("")
-    assert list_tree(tmp_path, max_items=30).cut is None
-    assert list_tree(tmp_path, max_items=29).cut == "more than 29 names"
-    deep = tmp_path
-    for _ in range(MAX_DEPTH + 5):
-        deep /= "d"
-        deep.mkdir()
-    tree = list_tree(tmp_path)
-    assert tree.cut == "folders nested more than 40 deep"
-    assert max(item.path.count("/") for item in tree.items) == MAX_DEPTH
-
-
-def test_a_folder_that_is_none_is_told(tmp_path: Path) -> None:
-    assert list_tree(tmp_path / "gone") == Listing(items=(), closed={".": "No such file or directory"})
-    assert list_tree(Path("nul\0byte")).closed.keys() == {"."}
-
-
-def test_a_template_is_recognised_until_it_is_filled_in(tmp_path: Path) -> None:
-    tree = make_tree(tmp_path)
-    written = templates("rack1", "resnet", "pytorch")
-    for template in written:
-        (tree.folder / template.path).write_text(template.content)
-    assert list_tree(tree.folder).unfilled == tuple(sorted(template.path for template in written))
-    (found,) = audit_layout(list_tree(tree.folder), {"resnet": {"rack1"}}, "training")
-    assert (found.rule, found.path) == ("layout.template-unfilled", "benchmarks/resnet")
-    assert found.actual == "5: rack1/README.md, rack1/init_datasets.sh, rack1/rack1_pytorch.json, and 2 more"
-
-
-TEMPLATES = {Path(template.path).name: template.content for template in templates("rack1", "resnet", "pytorch")}
-#: Lines that any script or text may have, or any JSON file.
-COMMON = ("", "#!/bin/bash", "set -euo pipefail", "exit 1", "{", "}")
-HEADING = re.compile(r"#+ (Setup|Data|Run|What was run|resnet on rack1)")
-#: What somebody fills in.
-FILLED = "srun python train.py\nexit 1\n"
-
-
-@pytest.mark.parametrize("name", TEMPLATES)
-def test_a_template_is_one_as_long_as_it_has_any_line_of_its_own(name: str) -> None:
-    own = [line for line in TEMPLATES[name].splitlines() if line.strip() not in COMMON and not HEADING.fullmatch(line)]
-    assert len(own) >= 3
-    for line in own:
-        assert is_unfilled(f"#!/bin/bash\nset -euo pipefail\n{FILLED}  {line}\n".encode()), line
-        assert is_unfilled(("#!/bin/sh\n" + FILLED * 1000 + line.strip()).encode()), line
-    common = [line for line in TEMPLATES[name].splitlines() if line not in (*own, "exit 1")]
-    assert not is_unfilled("\n".join([*common, FILLED]).encode())
-
-
-@pytest.mark.parametrize("name", [name for name in TEMPLATES if name.endswith(".sh")])
-def test_a_script_that_still_refuses_to_run_is_a_template(name: str) -> None:
-    """The line that says so, and the first ``exit 1``, where nothing runs before it."""
-    said = 'echo "$0 is a template that nobody has filled in."'
-    assert is_unfilled(f"#!/bin/bash\n{said}\npython train.py\n".encode())
-    assert is_unfilled(b"#!/bin/bash\n# Our comment.\nset -euo pipefail\n\nexit 1\npython train.py\n")
-    assert not is_unfilled(b"#!/bin/bash\nset -euo pipefail\npython train.py || {\nexit 1\n}\n")
-
-
-def test_a_file_with_other_lines_alone_is_no_template() -> None:
-    assert not is_unfilled(b"#!/bin/bash\nset -euo pipefail\n# Nothing to do.\n")
-    assert not is_unfilled(b"#!/bin/bash\n") and not is_unfilled(b"")
-
-
-@pytest.mark.parametrize("round_name", ["v5.0", "v5.1"])
-def test_published_code_is_no_template(round_name: str) -> None:
-    code = CORPUS.parent / "code" / round_name
-    files = [file for file in code.glob("*/benchmarks/**/*") if file.suffix in (".sh", ".md", ".json")]
-    if not files:
-        pytest.skip("published code is not there")
-    assert [file for file in files if file.is_file() and is_unfilled(file.read_bytes())] == []
-
-
-def test_a_pipe_or_a_link_in_the_place_of_a_template_holds_nothing_up(tmp_path: Path) -> None:
-    folder = tmp_path / "benchmarks" / "bert" / "rack1"
-    folder.mkdir(parents=True)
-    os.mkfifo(folder / "setup.sh")
-    (folder / "README.md").symlink_to("/dev/zero")
-    assert list_tree(tmp_path).unfilled == ()
-
-
-NAMES = st.text(st.characters(exclude_characters="/\0", exclude_categories=()), min_size=1, max_size=8)
-PATHS = st.lists(NAMES, min_size=1, max_size=5).map("/".join)
-ITEMS = st.builds(
-    Item,
-    PATHS | PATHS.map("benchmarks/bert/{}".format) | PATHS.map("results/{}".format),
-    st.sampled_from(ItemKind),
-    st.none() | st.integers(0, 2**60),
-    st.booleans(),
-    st.none() | PATHS | PATHS.map("../{}".format),
+@pytest.mark.usefixtures("settled")
+@pytest.mark.parametrize("command", ["check", "score", "review"])
+@pytest.mark.parametrize(
+    "lies", ["v5.0", "v5.0/ACME", "v5.0/Deep/Deep", "v5.0/Faulty", "v5.0/ACME/results/rack1/bert", "loose/bert"]
 )
+def test_a_command_opens_each_folder_once(lies: str, command: str, rounds: Path, tmp_path: Path) -> None:
+    path = rounds / lies
+    words = [command, path, "--round", "5.0", "--jobs", "1", "--cache-dir", tmp_path / "cache"]
+    answers = []
+    for _ in ("cold", "warm"):
+        with opened_folders(rounds) as opened:
+            answers.append(run(*words, "--format", "json"))
+        assert [folder for folder, times in opened.items() if times > 1] == []
+        inside = {str(path), *(str(below) for below in path.rglob("*") if below.is_dir())}
+        assert inside <= set(opened)
+    assert answers[0] == answers[1] and answers[0].stdout
 
 
-@given(st.lists(ITEMS, max_size=30), st.dictionaries(NAMES, st.sets(NAMES, max_size=3), max_size=3))
-def test_whatever_lies_there_can_be_audited(items: list[Item], systems: dict[str, set[str]]) -> None:
-    tree = Listing(items=tuple(sorted({item.path: item for item in items}.values(), key=lambda item: item.path)))
-    found = list(audit_layout(tree, systems, "training"))
-    assert len(set(found)) == len(found)
-    assert all(not f.rejects for f in found)
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    tree = tmp_path / "tree"
+    (tree / "b" / "deep").mkdir(parents=True)
+    (tree / "a.txt").write_text("1234")
+    (tree / "to-folder").symlink_to("b")
+    (tree / "to-file").symlink_to("a.txt")
+    (tree / "to-nothing").symlink_to("nothing")
+    (tree / "circle").symlink_to("circle")
+    return tree
+
+
+def test_it_answers_as_the_file_system_does(tree: Path) -> None:
+    names = (*look.names_in(tree), "nothing", "a.txt/x", "b/deep", "to-folder/deep", "n" * 300, "nul\0byte")
+    for listing in (Listing(), listed := Listing()):
+        if listing is listed:
+            assert listed.names_in(tree) == sorted(look.names_in(tree))
+        for name in names:
+            for ask in ("is_folder", "is_link", "exists"):
+                assert getattr(listing, ask)(tree / name) == getattr(look, ask)(tree / name), (ask, name)
+            assert sorted(look.names_in(tree / name)) == listing.names_in(tree / name), name
+            known, found = look.status_of(tree / name), listing.status_of(tree / name)
+            assert (known and (known.st_mode, known.st_size)) == (found and (found.mode, found.size)), name
+    assert listed.folders_in(tree) == listed.folders_in(tree, hidden=True) == [tree / "b", tree / "to-folder"]
+
+
+def test_what_changes_later_does_not_show(tree: Path) -> None:
+    listing = Listing()
+    assert listing.is_folder(tree / "to-folder") and listing.names_in(tree / "b") == ["deep"]
+    before = read_file_tree(tree, listing), scan_tree(tree, listing)
+    shutil.rmtree(tree / "b")
+    (tree / "a.txt").unlink()
+    assert listing.is_folder(tree / "to-folder") and listing.names_in(tree / "b") == ["deep"]
+    assert listing.exists(tree / "a.txt") and not listing.is_link(tree / "a.txt")
+    assert read_file_tree(tree, listing) == before[0] != read_file_tree(tree)
+
+
+def test_what_failed_is_tried_again(tree: Path) -> None:
+    listing = Listing()
+    with pytest.raises(FileNotFoundError):
+        listing.items_in(tree / "later")
+    (tree / "later").mkdir()
+    assert listing.items_in(tree / "later") == {}
+
+
+def test_of_a_round_a_package_takes_what_is_known_of_itself_to_another_process(tmp_path: Path) -> None:
+    for name in ("A", "B"):
+        folder = make_tree(tmp_path, org=name).folder
+        with (folder / os.fsdecode(b"n\xe4me" if name == "B" else b"name")).open("w"):
+            pass
+    round_ = find(tmp_path / "v1.0")
+    for package in packages(round_):
+        file_tree = read_file_tree(package.path, package.listing)
+        other = pickle.loads(pickle.dumps(package))  # noqa: S301  (our own)
+        assert other == package and "Listing()" in repr(other)
+        with opened_folders(tmp_path) as opened:
+            assert read_file_tree(package.path, other.listing) == file_tree
+            assert not opened
+            assert other.listing.names_in(round_.path) == round_.listing.names_in(round_.path)
+        assert list(opened) == [str(round_.path)]
+
+
+def test_a_path_as_seen_from_a_folder() -> None:
+    assert below(Path("/a/b"), Path("/a/b/c/d")) == "c/d"
+    assert below(Path("/a/b"), Path("/a/b")) == "."
+    with pytest.raises(ValueError, match="not in the subpath"):
+        below(Path("/a/b"), Path("/a/bc"))

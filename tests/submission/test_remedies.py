@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from mlsub.submission.listing import Listing
 from mlsub.submission.model import Entry
 from mlsub.submission.remedies import (
     find_missing_description,
@@ -16,7 +17,6 @@ from mlsub.submission.remedies import (
     fix_for_run_count,
     fix_for_too_deep,
 )
-from mlsub.submission.snapshot import Snapshot
 
 FIX = "mlsub fix PATH --write does it"
 WHAT, UP = "Move what", "Move the organisations' folders up:"
@@ -79,7 +79,7 @@ def test_another_number_of_runs_has_the_remedy_for_what_lies_there(
 def test_a_missing_folder_is_found_by_its_name_or_what_lies_there(
     name: str, files: str, found: tuple[str, str] | None, tmp_path: Path
 ) -> None:
-    assert find_missing_folder(make(tmp_path / "ACME", files), name, {"bert"}, Snapshot()) == found
+    assert find_missing_folder(make(tmp_path / "ACME", files), name, {"bert"}, Listing()) == found
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_trees_in_folders_of_divisions_move_up_only_where_that_mixes_nothing(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     above = make(make(tmp_path / "round", others), f"{inner.replace(', ', '/results/, ')}/results/")
-    assert fix_for_divided([above / name for name in inner.split(", ")], above, Snapshot()).startswith(fix)
+    assert fix_for_divided([above / name for name in inner.split(", ")], above, Listing()).startswith(fix)
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_trees_in_folders_of_divisions_move_up_only_where_that_mixes_nothing(
 )
 def test_a_tree_that_is_too_deep_moves_up(inner: str, alone: bool, others: str, fix: str, tmp_path: Path) -> None:
     above = make(make(tmp_path / "round", others), f"{inner}/results/")
-    assert fix_for_too_deep(above / inner, (above / inner).parent, Snapshot(), alone=alone).startswith(fix)
+    assert fix_for_too_deep(above / inner, (above / inner).parent, Listing(), alone=alone).startswith(fix)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.submission.snapshot import Snapshot
+from mlsub.submission.listing import Listing
 from mlsub.submission.tree import matched_elsewhere
 from tools.support.make_tree import SYSTEM, Log, Tree, make_description, make_log, make_tree, snapshot, spoil
 from tools.support.runner import check
@@ -334,9 +334,9 @@ def test_a_pattern_below_a_scaling_folder_is_found(tmp_path: Path) -> None:
     entry = tmp_path / "ACME" / "results" / "rack[1]" / "weak" / "oc20"
     entry.mkdir(parents=True)
     (entry / "result_0.txt").touch()
-    assert matched_elsewhere(tmp_path / "ACME", entry, Snapshot()) is not None
+    assert matched_elsewhere(tmp_path / "ACME", entry, Listing()) is not None
     shutil.move(tmp_path / "ACME/results/rack[1]", tmp_path / "ACME/results/rack1")
-    assert matched_elsewhere(tmp_path / "ACME", tmp_path / "ACME/results/rack1/weak/oc20", Snapshot()) is None
+    assert matched_elsewhere(tmp_path / "ACME", tmp_path / "ACME/results/rack1/weak/oc20", Listing()) is None
 
 
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])

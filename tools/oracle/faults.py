@@ -570,7 +570,7 @@ def spoil(package: Package, rng: random.Random, faults: int, fault: str | None =
     return package, names
 
 
-def listing(folder: Path) -> str:
+def file_tree(folder: Path) -> str:
     """What lies in a package, for a report on it."""
     lines = []
     for above, folders, files in os.walk(folder):
@@ -609,7 +609,7 @@ class Tried(NamedTuple):
     description: str
     report: Report
     answer: Answer
-    listing: str
+    file_tree: str
     factors: tuple[tuple[float, float], ...] = ()
 
     @property
@@ -653,7 +653,7 @@ class Tried(NamedTuple):
         return f"official {side}, mlsub {'accepted' if accepted(self.report) else 'rejected'}"
 
     def _told(self, what: str) -> str:
-        return f"{self.description}: {what}\n  {sorted(rejecting(self.report))}\n  {self.answer}\n{self.listing}"
+        return f"{self.description}: {what}\n  {sorted(rejecting(self.report))}\n  {self.answer}\n{self.file_tree}"
 
 
 def tried(seed: str, number: int, above: Path, fault: str | None = None) -> Tried:
@@ -662,7 +662,7 @@ def tried(seed: str, number: int, above: Path, fault: str | None = None) -> Trie
     package = build(above, rng.choice(package_combinations()))
     package, names = spoil(package, rng, rng.choice((1, 1, 2, 3)), fault)
     # The official checker comes last, for it writes into the package.
-    report, content = ours(package), listing(package.folder)
+    report, content = ours(package), file_tree(package.folder)
     description = f"{seed} {number}, {package.combination}, {', '.join(names)}"
     answer = official(package)
     both = answer.accepted and accepted(report)

@@ -18,12 +18,12 @@ SHARED = REPOSITORY.parent / "shared"
 
 
 def _unpublished(corpus: Path) -> Iterator[Path]:
-    for listing in sorted(corpus.glob("*/*.files.tsv")):
-        with listing.open(encoding="utf-8") as stream:
+    for file_tree in sorted(corpus.glob("*/*.files.tsv")):
+        with file_tree.open(encoding="utf-8") as stream:
             published = {line.partition("\t")[0] for line in stream}
-        organisation = listing.with_name(listing.name.removesuffix(".files.tsv"))
+        organisation = file_tree.with_name(file_tree.name.removesuffix(".files.tsv"))
         for file in organisation.rglob("*"):
-            if not file.is_dir() and file.relative_to(listing.parent).as_posix() not in published:
+            if not file.is_dir() and file.relative_to(file_tree.parent).as_posix() not in published:
                 yield file
 
 

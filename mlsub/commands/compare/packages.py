@@ -14,8 +14,8 @@ from mlsub.findings import Finding, Kind
 from mlsub.io.errors import MlsubError
 from mlsub.io.look import content_digest
 from mlsub.log.changes import Change, changed_fields, changed_hyperparameters
+from mlsub.submission.file_tree import Item, ItemKind, read_file_tree
 from mlsub.submission.find import PathKind
-from mlsub.submission.listing import Item, ItemKind, list_tree
 from mlsub.submission.pairing import pairs, side_by_side, without
 from mlsub.submission.report import SystemResult
 from mlsub.submission.result import Result
@@ -221,7 +221,7 @@ def _findings(old: Sequence[Finding], new: Sequence[Finding]) -> Iterable[Findin
 
 def compare_files(old: Path, new: Path) -> FileChanges:
     """Return what differs between the files below two folders; no link is followed, and nothing is raised."""
-    before, after = list_tree(old), list_tree(new)
+    before, after = read_file_tree(old), read_file_tree(new)
     ours, theirs = _contents(before.items), _contents(after.items)
     changed, unknown, same = [], [*before.closed, *before.unread, *after.closed, *after.unread], 0
     for path in sorted(ours.keys() & theirs.keys()):

@@ -176,7 +176,7 @@ def _state(request: Request, packages: Mapping[str, Place]) -> str:
         with _named(f"{file} cannot be read"), open_regular(file) as stream:
             parts.append(stream.read())
     for key, place in packages.items():
-        fingerprint = scan_tree(place.root, place.snapshot).fingerprint
+        fingerprint = scan_tree(place.root, place.listing).fingerprint
         if fingerprint is None:
             return ""
         parts += [key.encode(), os.fsencode(place.path.relative_to(place.root)), fingerprint]

@@ -15,8 +15,8 @@ from mlsub.divisions import CLOSED, DIVISIONS
 from mlsub.io.problems import did_you_mean
 from mlsub.io.show import first_few
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round, usages
+from mlsub.submission.file_tree import ItemKind, parents, read_file_tree, stray_paths
 from mlsub.submission.find import PathKind, Place, counted, folders, is_folder
-from mlsub.submission.listing import ItemKind, list_tree, parents, stray_paths
 from mlsub.submission.model import Entry
 from mlsub.submission.tree import read_tree
 from mlsub.systems.description import read_description
@@ -210,10 +210,10 @@ def _entry(entry: Entry, tree: Path, round_: Round, near: Callable[[str], str]) 
 
 def _rest(tree: Path, placed: set[str], near: Callable[[str], str]) -> tuple[list[dict[str, str]], list[str]]:
     """Return files that belong to no entry, description or code, and what lies about by mistake, or is a link."""
-    listing = list_tree(tree)
-    strays = {stray for paths in stray_paths(listing).values() for stray in paths}
+    file_tree = read_file_tree(tree)
+    strays = {stray for paths in stray_paths(file_tree).values() for stray in paths}
     rest, left = [], []
-    for item in listing.items:
+    for item in file_tree.items:
         if item.path in strays:
             left.append(item.path)
         elif item.kind not in (ItemKind.FILE, ItemKind.LINK) or placed & {*map(near, (item.path, *parents(item.path)))}:

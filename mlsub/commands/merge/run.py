@@ -26,8 +26,8 @@ from mlsub.present.envelope import Answer
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
 from mlsub.submission.audit import escaping_links
+from mlsub.submission.file_tree import FileTree, Item, ItemKind, read_file_tree, stray_kind
 from mlsub.submission.find import PathKind, Place, locate, manifest_near
-from mlsub.submission.listing import Item, ItemKind, Listing, list_tree, stray_kind
 from mlsub.submission.model import RESULT_PATTERN
 from mlsub.submission.report import Report
 from mlsub.systems.description import read_description
@@ -43,12 +43,12 @@ class Source(msgspec.Struct, frozen=True, dict=True):
 
     path: str
     folder: Path
-    listing: Listing
+    file_tree: FileTree
 
     @cached_property
     def items(self) -> dict[str, Item]:
         """What is joined, by path: all but folders of caches and of version control, and what mlsub never finished."""
-        return {item.path: item for item in self.listing.items if not stray_kind(item.name)}
+        return {item.path: item for item in self.file_tree.items if not stray_kind(item.name)}
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):
@@ -157,12 +157,12 @@ def read_sources(paths: Sequence[str]) -> list[Source]:
         twin = next((source for source in sources if source.folder.samefile(folder)), None)
         if twin is not None:
             raise MlsubError(f"{twin.path} and {path} are the same folder")
-        listing = list_tree(folder)
-        closed = (*listing.closed, *listing.unread)
-        if closed or listing.cut:
-            what = listing.cut or f"{closed[0]} cannot be read"
+        file_tree = read_file_tree(folder)
+        closed = (*file_tree.closed, *file_tree.unread)
+        if closed or file_tree.cut:
+            what = file_tree.cut or f"{closed[0]} cannot be read"
             raise MlsubError(f"{path} cannot be listed whole: {what}")
-        sources.append(Source(path, folder, listing))
+        sources.append(Source(path, folder, file_tree))
     return sources
 
 
@@ -208,7 +208,9 @@ def plan_merge(sources: Sequence[Source], round_: Round, output: Path) -> tuple[
         parts=tuple(_part(source, files, entries) for source in sources),
         files=len(files),
         joined=sum(len(have) > 1 for have in files.values()),
-        left_out=tuple(sorted({item.path for each in sources for item in each.listing.items if stray_kind(item.name)})),
+        left_out=tuple(
+            sorted({item.path for each in sources for item in each.file_tree.items if stray_kind(item.name)})
+        ),
         findings=tuple(_conflicts(output.absolute().name, sources, owners, entries)),
         report=None,
     )
@@ -256,9 +258,9 @@ def _conflicts(
         if problem := next(filter(None, problems), None):
             yield problem
     for source in sources:
-        for path in escaping_links(source.listing):
+        for path in escaping_links(source.file_tree):
             yield finding("merge.link", path, "A link leads out of its package", actual=source.path)
-        for item in source.listing.items:
+        for item in source.file_tree.items:
             if item.kind is ItemKind.OTHER:
                 yield finding("merge.special-file", item.path, "A pipe, socket or device", actual=source.path)
 

@@ -18,7 +18,7 @@ from mlsub.packing.redact.model import Kind
 from mlsub.packing.redact.patterns import LOOKS, MAX_MEMBERS
 from mlsub.packing.redact.redactor import Redactor
 from mlsub.present.terminal import Progress, part_of
-from mlsub.submission.listing import ItemKind, Listing, is_stray_folder, list_tree
+from mlsub.submission.file_tree import FileTree, ItemKind, is_stray_folder, read_file_tree
 
 _LEFT_OUT = (
     f"There are more than {MAX_NAMES:,} users and hosts, {MAX_MEMBERS:,} hosts in one list, "
@@ -104,10 +104,10 @@ def _beside(paths: Sequence[str], logs: Sequence[Path]) -> tuple[list[Path], dic
     unsearched: dict[Path, str] = {}
     known = set(logs)
     for folder in (Path(os.path.abspath(path)) for path in paths):  # noqa: PTH100  (links keep their names)
-        listing = list_tree(folder) if folder.is_dir() else Listing(items=())
-        unsearched |= {folder / path: reason for path, reason in (listing.closed | listing.unread).items()}
-        unsearched |= {folder: listing.cut} if listing.cut else {}
-        for item in listing.items:
+        file_tree = read_file_tree(folder) if folder.is_dir() else FileTree(items=())
+        unsearched |= {folder / path: reason for path, reason in (file_tree.closed | file_tree.unread).items()}
+        unsearched |= {folder: file_tree.cut} if file_tree.cut else {}
+        for item in file_tree.items:
             file = folder / item.path
             if item.kind is ItemKind.LINK or is_stray_folder(item) or item.kind is ItemKind.OTHER:
                 unsearched[file] = {"link": "a link", "folder": "a folder nobody submits"}.get(item.kind, "no file")

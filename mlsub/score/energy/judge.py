@@ -33,10 +33,10 @@ def judge_power(entry: Entry, round_: Round) -> Power | None:
     names = [PurePath(log.path).name for log in entry.logs]
     if (why := _why_unreadable(folder)) is not None:
         return Power(findings=(unreadable(path, why),), faulted=frozenset(), joules=(None,) * len(names))
-    runs = [read_run(folder, path, PurePath(name).stem, entry.snapshot) for name in names]
+    runs = [read_run(folder, path, PurePath(name).stem, entry.listing) for name in names]
     # The summarizer reads the folder that is named up to the first dot, the checker up to the last.
     scored = [
-        run if run.result == name.split(".")[0] else read_run(folder, path, name.split(".")[0], entry.snapshot)
+        run if run.result == name.split(".")[0] else read_run(folder, path, name.split(".")[0], entry.listing)
         for run, name in zip(runs, names, strict=True)
     ]
     nothing: _Joules = ((None,) * len(runs), [])
@@ -97,7 +97,7 @@ def _compute_joules(entry: Entry, runs: Sequence[RunPower], scored: Sequence[Run
 def _find_strays(entry: Entry, path: str, runs: Sequence[RunPower]) -> list[Finding]:
     """Measurements of no result: of a run that was left out, or misspelled."""
     try:
-        names = list_names(entry.folder / POWER, entry.snapshot)
+        names = list_names(entry.folder / POWER, entry.listing)
     except NotADirectoryError:
         return []  # Then every run is missing, which is reported.
     except (MlsubError, OSError) as error:

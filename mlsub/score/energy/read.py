@@ -13,7 +13,7 @@ from mlsub.io.show import readable, show
 from mlsub.log.event import Defect, Event, decode
 from mlsub.log.reader import open_log, read_records
 from mlsub.score.energy.score import BadLines, Node, Record, RunPower, Switch, measure
-from mlsub.submission.snapshot import Snapshot
+from mlsub.submission.listing import Listing
 
 #: Bounds: one node for two weeks at a reading a second, more nodes than any submission had, a thousand for a day.
 MAX_RECORDS = 1_200_000
@@ -29,18 +29,18 @@ _KINDS: dict[str, Literal["start", "reading", "stop", "efficiency"]] = {
 }
 
 
-def read_run(folder: Path, path: str, result: str, snapshot: Snapshot | None = None) -> RunPower:
+def read_run(folder: Path, path: str, result: str, listing: Listing | None = None) -> RunPower:
     """The power files of one run; bad input never raises.
 
     Args:
         folder: ``power/`` of the benchmark.
         path: what findings call it.
         result: the name of the result file without its ending.
-        snapshot: what was looked at before.
+        listing: what was looked at before.
     """
     place, path = folder / result, f"{path}/{result}"
     try:
-        names = list_names(place, snapshot or Snapshot())
+        names = list_names(place, listing or Listing())
     except (FileNotFoundError, NotADirectoryError):
         return RunPower(result, path, there=False)
     except (MlsubError, OSError) as error:
@@ -62,14 +62,14 @@ def read_run(folder: Path, path: str, result: str, snapshot: Snapshot | None = N
     return RunPower(result, path, True, names, tuple(nodes), tuple(switches), tuple(unreadable))
 
 
-def list_names(folder: Path, snapshot: Snapshot) -> tuple[str, ...]:
+def list_names(folder: Path, listing: Listing) -> tuple[str, ...]:
     """The names in a folder, sorted.
 
     Raises:
         MlsubError: there are too many to list.
         OSError: it cannot be listed.
     """
-    names = tuple(snapshot.items_in(folder))
+    names = tuple(listing.items_in(folder))
     if len(names) > MAX_FILES:
         raise MlsubError(f"more than {MAX_FILES} files")
     return names

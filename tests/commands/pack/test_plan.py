@@ -184,12 +184,12 @@ def test_power_measurements_follow_their_runs(workplace: Workplace, tmp_path: Pa
 
 def test_a_folder_of_too_many_files_is_no_code(workplace: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:
     from mlsub.packing import plan
-    from mlsub.submission.listing import list_tree
+    from mlsub.submission.file_tree import read_file_tree
 
     code = workplace.add_code()
     for number in range(20):
         (code / f"{number}.py").write_text("")
-    monkeypatch.setattr(plan, "list_tree", lambda path: list_tree(path, max_items=10))
+    monkeypatch.setattr(plan, "read_file_tree", lambda path: read_file_tree(path, max_items=10))
     assert [rule for rule, _, _ in told(planned(workplace))] == ["package.not-a-file"]
 
 

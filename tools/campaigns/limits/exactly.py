@@ -35,7 +35,7 @@ from mlsub.rules.model import Gathers, expand
 from mlsub.rules.overlay import check_overlay
 from mlsub.score.scaled import read_scaling
 from mlsub.submission.audit import audit_layout, audit_links
-from mlsub.submission.listing import Item, ItemKind, Listing, list_tree
+from mlsub.submission.file_tree import FileTree, Item, ItemKind, read_file_tree
 from mlsub.submission.params import read_flags
 from mlsub.systems.capture import read_capture
 from mlsub.systems.description import read_description
@@ -99,13 +99,13 @@ def _tree_of(folder: Path, count: int) -> object:
 
 def _deep_tree(folder: Path, levels: int) -> object:
     (folder / "/".join("d" * levels)).mkdir(parents=True)
-    return list_tree(folder).cut
+    return read_file_tree(folder).cut
 
 
 def _linked(targets: list[str]) -> list[str]:
     links = (Item(f"l{n:03}", ItemKind.LINK, target=target) for n, target in enumerate(targets))
     items = (*links, Item("d", ItemKind.FOLDER), Item("d/z"), Item("z"))
-    return [f"{one.message}: {one.path}" for one in audit_links(Listing(items=items))]
+    return [f"{one.message}: {one.path}" for one in audit_links(FileTree(items=items))]
 
 
 def _records(_: Path, size: int) -> object:
@@ -260,7 +260,7 @@ def _text(_: Path, size: int) -> object:
 
 
 def _long_path(_: Path, size: int) -> object:
-    return _of(audit_layout(Listing(items=(Item("a" * 100 + "/" + "b" * (size - 101)),)), {}, "training"), "longer")
+    return _of(audit_layout(FileTree(items=(Item("a" * 100 + "/" + "b" * (size - 101)),)), {}, "training"), "longer")
 
 
 _TABLE = b"submitter,system_name,division,availability,resnet\nACME,rack1,closed,onprem,1\n"
@@ -296,7 +296,7 @@ CASES = (
     Case("rules.overlay:MAX_BENCHMARKS", _many_benchmarks, "expected at most 3 items", 3),
     Case("commands.audit.expression:MAX_LENGTH", lambda _, size: parse_claim("1".ljust(size)), "2000 are the limit"),
     Case("commands.audit.wording:MAX_DIGITS", lambda _, size: number("1" * size), "is not a number"),
-    Case("submission.listing:MAX_DEPTH", _deep_tree, "folders nested more than 40 deep"),
+    Case("submission.file_tree:MAX_DEPTH", _deep_tree, "folders nested more than 40 deep"),
     Case("submission.audit:_MAX_HOPS", _chained, "Links are circular"),
     Case("submission.audit:_MAX_PARTS", _straight, "Links are broken"),
     Case("submission.audit:MAX_PATH", _long_path, "longer"),

@@ -55,7 +55,7 @@ MADE: dict[str, Callable[[], Any] | None] = {
     "mlsub/io/show.py:spellings": _made("io.show:spellings", (("dgx a100", ("a",)), ("tpu", ("b",)))),
     "mlsub/log/reader.py:_record": _made("log.reader:_record", b":::MLLOG "),
     "mlsub/rules/arithmetic.py:token": _made("rules.formula:FORMULAS.token"),
-    "mlsub/submission/listing.py:stray_kind": None,
+    "mlsub/submission/file_tree.py:stray_kind": None,
     "mlsub/submission/templates.py:_line": _made("submission.templates:_line"),
     "mlsub/systems/fields.py:_placeholder_pattern": _made("systems.fields:_placeholder_pattern"),
     "mlsub/systems/fields.py:is_meaningful": None,
@@ -154,10 +154,10 @@ def _of_data() -> Iterator[Expression]:
     """The expressions that data have: names of stray files, fields of descriptions, schemas of documents."""
     from mlsub.io.data import shipped
     from mlsub.packing.redact.patterns import all_looks
-    from mlsub.submission import listing
+    from mlsub.submission import file_tree
     from mlsub.systems.fields import fields, pattern_of
 
-    for kinds in shipped(listing.__file__, "strays.yaml", dict[str, dict[str, str]]).values():
+    for kinds in shipped(file_tree.__file__, "strays.yaml", dict[str, dict[str, str]]).values():
         for kind, pattern in kinds.items():
             yield Expression(f"mlsub/submission/strays.yaml:{kind}", re.compile(pattern), False)
     for name, field in fields().fields.items():

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from mlsub.findings import Finding
 from mlsub.submission.audit import audit_layout
-from mlsub.submission.listing import Item, ItemKind, Listing
+from mlsub.submission.file_tree import FileTree, Item, ItemKind
 from tools.support.corpus import CORPUS
 
 #: A package of one entry that has everything.
@@ -25,34 +25,34 @@ ENTRY = {"bert": {"rack1"}}
 Systems = Mapping[str, set[str]]
 
 
-def listing(*more: str | Item, without: str = "", links: dict[str, str] | None = None) -> Listing:
+def file_tree(*more: str | Item, without: str = "", links: dict[str, str] | None = None) -> FileTree:
     """The complete package with more in it, and without the paths that hold a text."""
     kept = [Item(path, executable=path.endswith(".sh")) for path in COMPLETE if not without or without not in path]
     kept += [item if isinstance(item, Item) else Item(item) for item in more]
     kept += [Item(path, ItemKind.LINK, target=target) for path, target in (links or {}).items()]
-    return Listing(items=tuple(sorted(kept, key=lambda item: item.path)))
+    return FileTree(items=tuple(sorted(kept, key=lambda item: item.path)))
 
 
-def audited(tree: Listing, systems: Systems = ENTRY, usage: str = "training") -> list[Finding]:
+def audited(tree: FileTree, systems: Systems = ENTRY, usage: str = "training") -> list[Finding]:
     return list(audit_layout(tree, systems, usage))
 
 
-def told(tree: Listing, systems: Systems = ENTRY) -> list[tuple[str, str, str | None]]:
+def told(tree: FileTree, systems: Systems = ENTRY) -> list[tuple[str, str, str | None]]:
     """(rule without its group, path, found) of each finding."""
     return [(f.rule.removeprefix("layout."), f.path, f.actual) for f in audited(tree, systems)]
 
 
-def published(name: str) -> Listing:
+def published(name: str) -> FileTree:
     """A real package's listing, such as ``v1.0/Graphcore``."""
     items = []
     for line in (CORPUS / f"{name}.files.tsv").read_text(errors="surrogateescape").splitlines():
         path, mode, size = line.split("\t")
         kind = ItemKind.LINK if mode == "120000" else ItemKind.FILE
         items.append(Item(path.partition("/")[2], kind, int(size) if size.isdigit() else None, mode == "100755"))
-    return Listing(items=tuple(items))
+    return FileTree(items=tuple(items))
 
 
-def systems_of(tree: Listing) -> Systems:
+def systems_of(tree: FileTree) -> Systems:
     """The systems with results of a listing by benchmark, by its result logs (HPC's lie one folder deeper)."""
     systems: dict[str, set[str]] = {}
     for parts in (item.path.split("/") for item in tree.items):
