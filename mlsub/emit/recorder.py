@@ -114,7 +114,7 @@ class Recorder(Recording):
     def preflight(
         self, hyperparameters: Mapping[str, Any], *, train: int | None = None, evaluation: int | None = None
     ) -> tuple[Finding, ...]:
-        """Say everything at once that the rules have against a run, before anything of it is logged.
+        """Give all violations of a run at once, before anything of it is logged.
 
         What is missing, misspelled or forbidden is refused; what may be misspelled is warned of. What a run logs
         besides its hyperparameters, such as its seed, is not missed here.

@@ -154,7 +154,7 @@ class Writer:
             raise EmitError(f"{key} cannot be logged: {reason[:300]}")
 
     def act_on(self, found: list[Finding]) -> None:
-        """Refuse, or report in the process that writes, what the rules have against the run."""
+        """Refuse, or report in the process that writes, the violations of a run."""
         bad = [each for each in found if each.severity is Severity.ERROR]
         if bad and self.refuses:
             self.refused = True

@@ -13,7 +13,7 @@ from mlsub.findings import Effect, Finding
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import readable
 from mlsub.judge.keys import suggest_keys_of
-from mlsub.judge.rules import NAME_WIDTH, Again, NamedRules
+from mlsub.judge.rules import NAME_WIDTH, NamedRules, ReadAgain
 from mlsub.log.event import Defect, Event, RecordBatch
 from mlsub.log.events import EventTally, Fold, Handler, LogReader, read_log
 from mlsub.log.reader import GZIP, UNPACK, RecordCutter, foreign_encoding
@@ -47,10 +47,10 @@ def judge_log(file: str, path: str, round_: Round, *, trace: bool = False, inter
         intervals: whether it is to have its intervals.
     """
 
-    def again(fold: Fold) -> None:
+    def read_again(fold: Fold) -> None:
         read_log(file, LogReader([fold], log_format=round_.log_format))
 
-    judge = LogJudge(path, round_, again=again, trace=trace, intervals=intervals)
+    judge = LogJudge(path, round_, read_again=read_again, trace=trace, intervals=intervals)
     try:
         read_log(file, judge)
         return judge.report()
@@ -68,7 +68,7 @@ class LogJudge(LogReader):
         path: what the report calls the log.
         round_: whose rules hold.
         folds: take its events as well, after the facts of the run and before the rules.
-        again: reads the log once more; None where it cannot be.
+        read_again: reads the log once more; None where it cannot be.
         trace: whether the report is to have what forensics reads of it.
         intervals: whether it is to have its intervals.
     """
@@ -78,7 +78,7 @@ class LogJudge(LogReader):
         path: str,
         round_: Round,
         folds: Sequence[Fold] = (),
-        again: Again | None = None,
+        read_again: ReadAgain | None = None,
         *,
         trace: bool = False,
         intervals: bool = False,
@@ -88,7 +88,7 @@ class LogJudge(LogReader):
         tally = EventTally()
         self.run = RunFold(tally, RcpReadingFold(dialect_of(round_.usage, round_.name, round_.overlay)))
         self.defects = Defects(path, tally)
-        self.rules = NamedRules(round_, tally, again)
+        self.rules = NamedRules(round_, tally, read_again)
         self._trace = _Besides(TraceFold()) if trace else None
         self._intervals = _Besides(IntervalFold()) if intervals else None
         besides = [one for one in (self._trace, self._intervals) if one is not None]

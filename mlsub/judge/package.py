@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -149,22 +148,15 @@ def _lone_log(place: Place, root: Path) -> Package:
     return Package(folder=folder, prefix=_prefix(folder, root), entries=(entry,), in_tree=False)
 
 
-class JudgedPackage(NamedTuple):
-    """The verdicts on a package, and the paths of logs that a finding calls copies of others of their entry."""
-
-    report: Report
-    copies: frozenset[str]
-
-
 def judge_package(
     package: Package, root: Path, reports: Mapping[str, LogReport], round_: Round, options: Options = USUAL
-) -> JudgedPackage:
-    """Judge a package whose logs have been read.
+) -> tuple[Report, frozenset[str]]:
+    """Return the verdicts on a package, and the paths of logs that a finding calls copies of others of their entry.
 
     Args:
         package: its files.
         root: the folder that paths are relative to.
-        reports: those on its logs, by path.
+        reports: those on its logs, which have been read, by path.
         round_: whose rules hold.
         options: what the caller asks of the convergence test.
     """
@@ -213,7 +205,7 @@ def judge_package(
         findings=tuple(findings),
         without_logs=tuple(_empty_folders(package, round_)),
     )
-    return JudgedPackage(report, frozenset(path for entry in judged for path in entry.copies))
+    return report, frozenset(path for entry in judged for path in entry.copies)
 
 
 def _empty_folders(package: Package, round_: Round) -> Iterator[EmptyFolder]:

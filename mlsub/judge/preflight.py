@@ -1,4 +1,4 @@
-"""What the rules have against the hyperparameters of a run that is still to come: all of it at once."""
+"""Violations by the hyperparameters of a run that is still to come: all of them at once."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def preflight(
 
 
 class _Trial:
-    """A log without a run: the rules are asked what they have against its beginning."""
+    """A log without a run, of which the beginning is judged."""
 
     def __init__(self, round_: Round, division: str, benchmark: str, path: str, stated: Mapping[str, Any]) -> None:
         self._of = (round_, division_of(division), benchmark)
@@ -109,7 +109,7 @@ class _Trial:
         self.required = sorted(required, key=lambda key: (PLACE.get(key, len(PLACE)), key))
 
     def judge(self, named: Mapping[str, Pair]) -> list[Finding]:
-        """What the official rules and the user's own have against a log that begins with these hyperparameters.
+        """The violations of a log that begins with these hyperparameters, of official rules and the user's own.
 
         The line of a finding is the position of a hyperparameter in ``named``.
         """

@@ -24,11 +24,11 @@ NAME_WIDTH = 200
 
 _NAMES = ("submission_division", "submission_benchmark")
 #: Reads the log once more, for one fold.
-Again = Callable[[Fold], None]
+ReadAgain = Callable[[Fold], None]
 
 
 class LogRules:
-    """Takes the events of one log in file order; :meth:`findings` says what the rules have against it."""
+    """Takes the events of one log in file order; :meth:`findings` gives the violations."""
 
     def __init__(self, round_: Round, division: Division | None, benchmark: str | None) -> None:
         # Only known names pick rules, so that no log can fill the cache of rule sets.
@@ -126,16 +126,16 @@ class NamedRules:
     Args:
         round_: whose rules they are.
         tally: what the reader counts.
-        again: reads the log once more; None where it cannot be.
+        read_again: reads the log once more; None where it cannot be.
     """
 
-    def __init__(self, round_: Round, tally: EventTally, again: Again | None) -> None:
+    def __init__(self, round_: Round, tally: EventTally, read_again: ReadAgain | None) -> None:
         self.rules: LogRules | None = None
         #: Called when the rules are known, and with them the keys to ask for.
         self.on_named: Callable[[], None] = _nothing
         self._round = round_
         self._tally = tally
-        self._again = again
+        self._read_again = read_again
         self._named: dict[str, Event] = {}
         #: The events so far; None for too many.
         self._kept: list[Event] | None = []
@@ -177,10 +177,10 @@ class NamedRules:
         self._begin()
         self.on_named = _nothing
         if self.rules is None:
-            if self._again is None:
+            if self._read_again is None:
                 raise MlsubError("it names its benchmark too late to be judged as it comes; check it as a file")
             self.rules = self._new()
-            self._again(self.rules)
+            self._read_again(self.rules)
         return self.rules
 
     def unknown_name(self) -> Crash | None:

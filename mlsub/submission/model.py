@@ -54,7 +54,7 @@ class LogReport(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
         return self.path.rpartition("/")[2]
 
     @property
-    def lasting(self) -> bool:
+    def cacheable(self) -> bool:
         """Whether it rests on the log alone, and not on an error of the moment, so that it may be cached."""
         return not any(has_effect(finding, Effect.TRANSIENT) for finding in self.findings)
 

@@ -68,7 +68,7 @@ def flags_of(package: Package, round_: Round) -> tuple[dict[Path, Flags], list[F
     Those in the entry's own folder come first, then those in the folders above it.
     """
     read: dict[tuple[str, ...], Flags] = {}
-    held: dict[Path, Flags] = {}
+    flags_by_folder: dict[Path, Flags] = {}
     for folder in (entry.folder for entry in package.entries):
         names = folder.relative_to(package.folder).parts
         for depth in range(len(names) + 1):
@@ -76,8 +76,8 @@ def flags_of(package: Package, round_: Round) -> tuple[dict[Path, Flags], list[F
                 place = ("root", "results")[depth] if package.in_tree and depth < 2 else "folders"
                 at = package.folder.joinpath(*above)
                 read[above] = read_flags(at, package.path_of(at), round_, place)
-            held[folder] = read[above].over(held.get(folder, NO_FLAGS))
-    return held, [found for flags in read.values() for found in flags.findings]
+            flags_by_folder[folder] = read[above].over(flags_by_folder.get(folder, NO_FLAGS))
+    return flags_by_folder, [found for flags in read.values() for found in flags.findings]
 
 
 def read_flags(folder: Path, path: str, round_: Round, place: str = "folders") -> Flags:

@@ -225,8 +225,8 @@ def _upwards(path: str) -> Iterator[str]:
 def _names(report: Report, entry: EntryResult, facts: SystemFacts) -> dict[str, Any]:
     """What the tables of names and the description of the system say of an entry."""
     usage, round_ = report.usage or "", report.round or ""
-    held = benchmark_of(usage, round_, entry.benchmark)
-    name, compatible = held.name if held else entry.benchmark, compatible_rounds(usage, entry.benchmark, round_)
+    known = benchmark_of(usage, round_, entry.benchmark)
+    name, compatible = known.name if known else entry.benchmark, compatible_rounds(usage, entry.benchmark, round_)
     ends = dict.fromkeys((compatible or (round_,))[place] for place in (0, -1))
     division, came_out = division_meant(entry.division), published(usage, round_)
     system, model = _system_name(facts), _accelerator_model(facts)
@@ -237,8 +237,8 @@ def _names(report: Report, entry: EntryResult, facts: SystemFacts) -> dict[str, 
         "round": round_,
         "organisation_name": _organisation(entry.organisation, facts.submitter),
         "benchmark_name": name,
-        "benchmark_title": held.title if held else entry.benchmark,
-        "task": held.task if held else None,
+        "benchmark_title": known.title if known else entry.benchmark,
+        "task": known.task if known else None,
         "compatible_rounds": compatible,
         # A round that may be compared with no other is a group of its own.
         "compatible_group": f"{name} {' to '.join(round_key(usage, one) for one in ends)}",

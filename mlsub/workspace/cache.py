@@ -230,7 +230,7 @@ def decoder(type_: Any) -> msgspec.msgpack.Decoder[Any]:
     return _DECODERS[type_]
 
 
-def exactly(value: Any) -> msgspec.Raw | None:
+def encode_lossless(value: Any) -> msgspec.Raw | None:
     """A value as MessagePack; None where it would come back as another one.
 
     Integers of more than 64 bits, half of a surrogate pair and integers in the place of floats do not survive.
@@ -243,11 +243,15 @@ def exactly(value: Any) -> msgspec.Raw | None:
 
 
 class TreeState(NamedTuple):
-    """What lies below a folder: its fingerprint (None where it has none), and the bytes and number of its logs."""
+    """What lies below a folder: its fingerprint (None where it has none), and the bytes and number of its logs.
+
+    ``linked`` says that some of the logs are links.
+    """
 
     fingerprint: bytes | None = None
     size: int = 0
     logs: int = 0
+    linked: bool = False
 
 
 def file_fingerprint(path: str | os.PathLike[str]) -> bytes | None:
@@ -260,7 +264,7 @@ def file_fingerprint(path: str | os.PathLike[str]) -> bytes | None:
         found = file_status(os.stat(path))  # noqa: PTH116  (of thousands: a path object costs as much as the call)
     except (OSError, ValueError):
         return None
-    return _packed(found) if stat.S_ISREG(found.mode) and _settled(max(found.modified, found.changed)) else None
+    return _to_bytes(found) if stat.S_ISREG(found.mode) and _is_old_enough(max(found.modified, found.changed)) else None
 
 
 def scan_tree(folder: AnyPath, listing: Listing | None = None) -> TreeState:
@@ -271,6 +275,7 @@ def scan_tree(folder: AnyPath, listing: Listing | None = None) -> TreeState:
     listing = listing or Listing()
     rows: list[object] = []
     names = changed = size = logs = 0
+    linked = False
     waiting, seen = [os.fspath(folder)], set()
     try:
         rows.append(file_status(os.lstat(folder)))
@@ -284,7 +289,7 @@ def scan_tree(folder: AnyPath, listing: Listing | None = None) -> TreeState:
             rows.append(items)
             for name, found in items.items():
                 if found.problem is not None:
-                    return TreeState(None, size, logs)
+                    return TreeState(None, size, logs, linked)
                 changed = max(changed, found.modified, found.changed)
                 if found.target is not None:
                     with suppress(OSError):  # It leads nowhere, or in a circle.
@@ -295,15 +300,17 @@ def scan_tree(folder: AnyPath, listing: Listing | None = None) -> TreeState:
                     waiting.append(f"{place}/{name}")
                 elif name.startswith(_LOG):
                     size, logs = size + found.size, logs + 1
+                    linked = linked or items[name].target is not None
             names += len(items)
             if names > MAX_NAMES:
-                return TreeState(None, size, logs)
+                return TreeState(None, size, logs, linked)
     except (OSError, ValueError):
-        return TreeState(None, size, logs)
-    return TreeState(blake2b(_packed(rows), digest_size=16).digest() if _settled(changed) else None, size, logs)
+        return TreeState(None, size, logs, linked)
+    fingerprint = blake2b(_to_bytes(rows), digest_size=16).digest() if _is_old_enough(changed) else None
+    return TreeState(fingerprint, size, logs, linked)
 
 
-def _packed(value: object) -> bytes:
+def _to_bytes(value: object) -> bytes:
     """Statuses as bytes that differ where these do."""
     try:
         return _ENCODER.encode(value)
@@ -311,5 +318,5 @@ def _packed(value: object) -> bytes:
         return repr(value).encode("utf-8", "surrogateescape")
 
 
-def _settled(changed_ns: int) -> bool:
+def _is_old_enough(changed_ns: int) -> bool:
     return time.time_ns() - changed_ns > SETTLED_NS

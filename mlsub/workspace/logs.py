@@ -43,7 +43,7 @@ class KnownLog(msgspec.Struct, frozen=True, array_like=True):
     report: msgspec.Raw
 
 
-class Record(msgspec.Struct, frozen=True, array_like=True):
+class PackageRecord(msgspec.Struct, frozen=True, array_like=True):
     """What is known of a package: the answer on all of it by its own fingerprint, and its logs by their names."""
 
     fingerprint: bytes = b""
@@ -69,7 +69,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     package: Place | None = None
     logs: tuple[str, ...] = ()
     keep: bool = False
-    record: Record | None = None
+    record: PackageRecord | None = None
 
     def path_of(self, log: str) -> str:
         """What the report calls a log."""
@@ -130,14 +130,14 @@ class StoredRecord:
         wanted = request.overlay, request.trace, request.intervals
         self._name = record_name(str(folder), "LogReport", job.round.usage, job.round.name, *wanted)
         #: What it holds; None where nothing can be kept, since a rule file of the user cannot be read.
-        self.record: Record | None = None
+        self.record: PackageRecord | None = None
         with suppress(OSError):
             self._state = content_digest(request.overlay)
-            self.record = cache.read(self._name, self._state, Record) or Record()
+            self.record = cache.read(self._name, self._state, PackageRecord) or PackageRecord()
         #: The logs that it knows.
         self.logs = KnownLogs(folder, self.record) if self.record is not None else None
 
-    def replace(self, record: Record | None) -> None:
+    def replace(self, record: PackageRecord | None) -> None:
         """Put a record in its place, if there is a new one."""
         if record is not None:
             self._cache.write(self._name, self._state, record)
@@ -151,7 +151,7 @@ class KnownLogs:
         record: what is known of it.
     """
 
-    def __init__(self, folder: Path, record: Record) -> None:
+    def __init__(self, folder: Path, record: PackageRecord) -> None:
         self._folder = str(folder)
         self._record = record
         self._added: dict[bytes, KnownLog] = {}
@@ -174,11 +174,11 @@ class KnownLogs:
         """Add the report on a log, as it was when its fingerprint was taken."""
         name = self._name_of(file)
         fingerprint = self._fingerprints.get(name)
-        if fingerprint is not None and report.lasting:
+        if fingerprint is not None and report.cacheable:
             with suppress(*FAILURES):  # A value that does not fit.
                 self._added[name] = KnownLog(fingerprint, msgspec.Raw(_ENCODER.encode(report)))
 
-    def renewed(self, fingerprint: bytes = b"", answer: msgspec.Raw | None = None) -> Record | None:
+    def renewed(self, fingerprint: bytes = b"", answer: msgspec.Raw | None = None) -> PackageRecord | None:
         """The record with what is new, without logs that are gone; None where nothing is new.
 
         Args:
@@ -202,7 +202,7 @@ class KnownLogs:
         return os.fsencode(file.removeprefix(f"{self._folder}/"))
 
 
-def known_answer(record: Record, fingerprint: bytes, type_: type[T]) -> T | None:
+def known_answer(record: PackageRecord, fingerprint: bytes, type_: type[T]) -> T | None:
     """The answer on a package as a whole; None where its record has none of this fingerprint."""
     if record.fingerprint != fingerprint:
         return None

@@ -16,11 +16,11 @@ from mlsub.review.cross import Fingerprint, fingerprint_logs
 from mlsub.rules.catalogue import has_effect, isolated
 from mlsub.submission.model import LogReport, Package
 from mlsub.submission.report import Report
-from mlsub.workspace.cache import Cache, exactly
+from mlsub.workspace.cache import Cache, encode_lossless
 from mlsub.workspace.logs import (
     Job,
     KnownLogs,
-    Record,
+    PackageRecord,
     StoredRecord,
     cut,
     judge_logs,
@@ -77,7 +77,7 @@ class Checked(msgspec.Struct, frozen=True):
         )
 
     @property
-    def lasting(self) -> bool:
+    def cacheable(self) -> bool:
         """Whether it rests on the files alone, and not on an error of the moment."""
         return not any(
             has_effect(finding, Effect.TRANSIENT)
@@ -122,7 +122,7 @@ class _Reading:
         self._found = [of.find(file, job.path_of(file)) if of is not None else None for file, of in pairs]
         self.missing = [file for file, report in zip(self._files, self._found, strict=True) if report is None]
 
-    def finish(self, read: Iterable[LogReport]) -> tuple[Checked, Record | None]:
+    def finish(self, read: Iterable[LogReport]) -> tuple[Checked, PackageRecord | None]:
         """The answer, and the record of the package where something is new in it."""
         job, package, logs = self._job, self._package, tuple(self._with_known(read))
         for stored in dict.fromkeys(self._stored):
@@ -131,14 +131,14 @@ class _Reading:
         copies: frozenset[str] = frozenset()
         if package is not None:
             by_path = {log.path: log for log in logs}
-            judged = judge_package(package, job.root, by_path, job.round, job.request.convergence)
-            reports, copies = (judged.report,), judged.copies
+            report, copies = judge_package(package, job.root, by_path, job.round, job.request.convergence)
+            reports = (report,)
         none: tuple[Fingerprint, ...] = ()
         fingerprints, crashed = isolated("entry.same-log-twice", ".", lambda: fingerprint_logs(logs, copies), none)
         checked, record = Checked(reports, fingerprints, crashed), None
         if self._of_package is not None:
-            fingerprint = job.fingerprint() if checked.lasting else None
-            answer = exactly(checked) if fingerprint is not None else None
+            fingerprint = job.fingerprint() if checked.cacheable else None
+            answer = encode_lossless(checked) if fingerprint is not None else None
             record = self._of_package.renewed(fingerprint or b"", answer)
         kept = logs if job.keep or package is None else ()
         code = {package.name: package.file_tree.code} if job.keep and package and package.file_tree else {}
@@ -155,7 +155,7 @@ class _Reading:
             yield report
 
 
-def judge(job: Job) -> tuple[Checked, Record | None]:
+def judge(job: Job) -> tuple[Checked, PackageRecord | None]:
     """Read and judge a package in a process of its own; return what :meth:`_Reading.finish` does.
 
     Raises:
@@ -229,7 +229,8 @@ class _Task:
         if job.package is not None and self._cache is not None:
             self._stored = self._stored or StoredRecord(self._cache, record_folder(job.package), job)
             job = msgspec.structs.replace(job, record=self._stored.record)
-        if job.package is not None and job.tree.size <= most:
+        # Logs that are links may be known by the record of another package, which the worker cannot read.
+        if job.package is not None and job.tree.size <= most and not job.tree.linked:
             whole = pool.executor.submit(judge, job)
             return LazyFuture(lambda: self._end(*whole.result(), progress))
         try:
@@ -244,7 +245,7 @@ class _Task:
         futures = [pool.executor.submit(judge_logs, brief, chunk) for chunk in chunks]
         return LazyFuture(lambda: self._end(*reading.finish(progress.counted(futures)), progress))
 
-    def _end(self, checked: Checked, record: Record | None, progress: _Progress) -> Checked:
+    def _end(self, checked: Checked, record: PackageRecord | None, progress: _Progress) -> Checked:
         """Keep a record, and count what was read; return the answer."""
         if self._stored is not None:
             self._stored.replace(record)

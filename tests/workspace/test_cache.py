@@ -1,4 +1,4 @@
-"""Whatever changes in a file or a tree changes its fingerprint; a record comes back exactly, or not at all."""
+"""Whatever changes in a file or a tree changes its fingerprint; a record comes back encode_lossless, or not at all."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.workspace import cache as caches
-from mlsub.workspace.cache import Cache, exactly, file_fingerprint, scan_tree
+from mlsub.workspace.cache import Cache, encode_lossless, file_fingerprint, scan_tree
 from tests.workspace.changes import CHANGES
 from tools.support.effort import HUNG
 
@@ -132,15 +132,15 @@ def test_a_record_that_does_not_decode_is_dropped_and_replaced(cache: Cache, see
     "value", [2**64, -(2**63) - 1, "\ud800", {"a": ["\udfff"]}, object(), 1j], ids=lambda value: repr(value)[:20]
 )
 def test_what_would_not_come_back_is_not_kept(value: object) -> None:
-    assert exactly(Thing(value)) is None
+    assert encode_lossless(Thing(value)) is None
 
 
 def test_an_integer_in_the_place_of_a_float_or_a_value_too_deep_is_not_kept() -> None:
-    assert exactly(Thing(0, minutes=3)) is None
-    assert exactly(Thing(0, minutes=3.0)) is not None
-    assert exactly(Thing(0, of=(3, 3.0))) is not None
+    assert encode_lossless(Thing(0, minutes=3)) is None
+    assert encode_lossless(Thing(0, minutes=3.0)) is not None
+    assert encode_lossless(Thing(0, of=(3, 3.0))) is not None
     nested: list[Any] = []
-    assert exactly(Thing(reduce(lambda inner, _: [inner], range(500_000), nested))) is None
+    assert encode_lossless(Thing(reduce(lambda inner, _: [inner], range(500_000), nested))) is None
 
 
 scalars = st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.floats() | st.text()
@@ -149,7 +149,7 @@ values = st.recursive(scalars, lambda of: st.lists(of) | st.dictionaries(st.text
 
 @given(values)
 def test_any_value_of_a_log_comes_back_exactly(value: object) -> None:
-    text = exactly(Thing(value))
+    text = encode_lossless(Thing(value))
     assert text is not None
     assert repr(msgspec.msgpack.decode(text, type=Thing)) == repr(Thing(value))
 

@@ -29,7 +29,7 @@ from mlsub.workspace import (
     schedule,
 )
 from mlsub.workspace.executors import Pool
-from mlsub.workspace.logs import Record, package_job
+from mlsub.workspace.logs import PackageRecord, package_job
 from tools.support.corpus import CORPUS
 from tools.support.effort import LONG
 from tools.support.make_tree import make_tree, spoil
@@ -171,7 +171,7 @@ def test_a_log_beside_its_package_is_reported_once(tmp_path: Path) -> None:
 def test_little_comes_back_and_it_is_what_was_made(tmp_path: Path, keep: bool) -> None:
     [place], _ = find_places([make_tree(tmp_path).folder], ANY)
     job = package_job(place, place.path, get_round("training", "1.0"), ANY, keep=keep)
-    checked, record = schedule.judge(msgspec.structs.replace(job, record=Record()))
+    checked, record = schedule.judge(msgspec.structs.replace(job, record=PackageRecord()))
     assert bool(checked.logs) is keep
     assert record is not None and len(record.logs) == 5
     made = [checked]

@@ -128,7 +128,7 @@ def _seeds(round_: Round, division: str, known: set[str]) -> Iterator[KeyLine]:
 
 
 class KeyCheck(OfBenchmark, frozen=True, kw_only=True):
-    """What the rules have against the hyperparameters of a file.
+    """The violations by the hyperparameters of a file.
 
     ``keys`` is how many the file has; ``still_to_log`` are the keys that the run has to log besides before its clock
     starts.
