@@ -1,4 +1,4 @@
-"""Whatever changes in a file or a tree changes its fingerprint; a record comes back encode_lossless, or not at all."""
+"""Whatever changes in a file or a tree changes its fingerprint; a record comes back exactly, or not at all."""
 
 from __future__ import annotations
 
