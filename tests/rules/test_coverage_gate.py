@@ -142,7 +142,7 @@ def test_every_rule_here_has_its_official_record(ruleset: Ruleset) -> None:
                     invented.append(f"{benchmark} {division}: {key}")
     assert invented == [], (
         f"no record of them in {ruleset.folder} of the installed mlperf-logging: a rule of your own is an overlay; "
-        "ELSEWHERE is for records of another day"
+        "ELSEWHERE, in this file, has rules whose record is one of a checker of another day"
     )
 
 
