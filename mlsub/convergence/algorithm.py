@@ -1,4 +1,10 @@
-"""How the RCP test in force for a round computes."""
+"""How the RCP test in force for a round computes: its variant, its unit, and its statistics.
+
+The statistics are olympic means, and the least mean that is not significantly faster. Student's t distribution is
+computed here, because the import of scipy costs more than a whole check: its distribution function through the
+regularised incomplete beta function, by its continued fraction (modified Lentz). Numerical Recipes, section 6.4, has
+the method; the tests compare it with scipy.
+"""
 
 from __future__ import annotations
 
@@ -146,3 +152,192 @@ def samples_of_epoch(benchmark: str, runs: Sequence[Run]) -> float | None:
     stated: list[Any] = [run.hyperparameters.get("train_samples") for run in runs] if known is None else [known]
     sizes = [float(size) for size in stated if isinstance(size, (int, float)) and 1 < size < LARGEST_COUNT]
     return _upper_median(sizes) if sizes else None
+
+
+#: Of the continued fraction.
+_ROUNDS = 500
+_SMALL = 1e-300
+_PRECISION = 1e-16
+#: One-sided significance of "faster than the reference", and how near the search for the limit ends.
+ALPHA = 0.05
+TOLERANCE = 0.0001
+#: So near the quantile, relative to it, a value is looked up in the distribution itself; and so many degrees of freedom
+#: at most have a quantile that is computed far more exactly than that.
+_NEAR, _MOST_DEGREES = 1e-9, 10_000
+#: How numpy sums: in so many columns, and by halves above so many values.
+_COLUMNS, _BLOCK = 8, 128
+
+
+def t_distribution(t: float, degrees: float) -> float:
+    """The probability that Student's t with so many degrees of freedom is at most ``t``.
+
+    Raises:
+        ValueError: degrees of freedom that are not above zero.
+    """
+    if not degrees > 0:
+        raise ValueError(f"degrees of freedom must be above zero, not {degrees:g}")
+    if math.isinf(t):
+        return 0.0 if t < 0 else 1.0
+    tail = incomplete_beta(degrees / 2, 0.5, degrees / (degrees + t * t)) / 2
+    return tail if t < 0 else 1 - tail
+
+
+def incomplete_beta(a: float, b: float, x: float) -> float:
+    """The regularised incomplete beta function I_x(a, b), for ``a`` and ``b`` above zero and ``x`` from 0 to 1."""
+    if x <= 0:
+        return 0.0
+    if x >= 1:
+        return 1.0
+    front = math.exp(math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x))
+    # The fraction converges fast below the mean of the distribution; above it the other tail is computed.
+    if x < (a + 1) / (a + b + 2):
+        return front * _fraction(a, b, x) / a
+    return 1 - front * _fraction(b, a, 1 - x) / b
+
+
+def _fraction(a: float, b: float, x: float) -> float:
+    c, d = 1.0, _away_from_zero(1 - (a + b) * x / (a + 1))
+    d = 1 / d
+    result = d
+    for m in range(1, _ROUNDS):
+        even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
+        d = 1 / _away_from_zero(1 + even * d)
+        c = _away_from_zero(1 + even / c)
+        result *= d * c
+        odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
+        d = 1 / _away_from_zero(1 + odd * d)
+        c = _away_from_zero(1 + odd / c)
+        result *= d * c
+        if abs(d * c - 1) < _PRECISION:
+            break
+    return result
+
+
+def _away_from_zero(value: float) -> float:
+    return value if abs(value) > _SMALL else _SMALL
+
+
+def _exceeds(t: float, degrees: int) -> bool:
+    """Whether the distribution is above ALPHA at ``t``, as :func:`t_distribution` says, mostly without asking it."""
+    if degrees > _MOST_DEGREES:
+        return t_distribution(t, degrees) > ALPHA
+    quantile = quantile_of(degrees)
+    if abs(t - quantile) <= -quantile * _NEAR:
+        return t_distribution(t, degrees) > ALPHA
+    return t > quantile
+
+
+@lru_cache(maxsize=256)
+def quantile_of(degrees: int) -> float:
+    """Where Student's t distribution reaches ALPHA, for 1 to 10,000 degrees of freedom."""
+    # Left of zero the distribution is convex, so Newton's method comes down from above.
+    half = (degrees + 1) / 2
+    density = math.exp(math.lgamma(half) - math.lgamma(degrees / 2)) / math.sqrt(degrees * math.pi)
+    t, step = -1.5, 1.0
+    while step > -t * _NEAR / 1000:
+        step = (t_distribution(t, degrees) - ALPHA) / (density * (1 + t * t / degrees) ** -half)
+        t -= step
+    return t
+
+
+def cut_of(benchmark: str) -> int:
+    """How many of the fastest, and of the slowest, an olympic mean leaves out."""
+    return traits_of(benchmark).trimmed
+
+
+def trim(values: Sequence[float], benchmark: str) -> list[float]:
+    """The values without the fastest and the slowest, in order; empty where there are not enough."""
+    cut = cut_of(benchmark)
+    return sorted(values)[cut : len(values) - cut]
+
+
+def mean_of(values: Sequence[float]) -> float:
+    """The arithmetic mean, to the last bit that of ``numpy.mean``.
+
+    The official tool compares numpy's mean with its limit, and an exact sum would sometimes decide otherwise.
+    """
+    return _pairwise_sum(values) / len(values)
+
+
+def stdev_of(values: Sequence[float]) -> float:
+    """The standard deviation of a whole population, to the last bit that of ``numpy.std``."""
+    mean = mean_of(values)
+    deviations = [value - mean for value in values]
+    return math.sqrt(_pairwise_sum([deviation * deviation for deviation in deviations]) / len(values))
+
+
+def _pairwise_sum(values: Sequence[float]) -> float:
+    """A sum in the order in which numpy adds: one by one, in eight columns, or by halves, depending on the number.
+
+    The built-in sum will not do: from Python 3.12 on it compensates for rounding.
+    """
+    number = len(values)
+    if number < _COLUMNS:
+        return _added(0.0, values)
+    if number > _BLOCK:
+        half = number // 2
+        half -= half % _COLUMNS
+        return _pairwise_sum(values[:half]) + _pairwise_sum(values[half:])
+    whole = number - number % _COLUMNS
+    a, b, c, d, e, f, g, h = (_added(0.0, values[column:whole:_COLUMNS]) for column in range(_COLUMNS))
+    return _added(((a + b) + (c + d)) + ((e + f) + (g + h)), values[whole:])
+
+
+def _added(total: float, values: Sequence[float]) -> float:
+    for value in values:
+        total += value
+    return total
+
+
+def interpolate_linear(at: float, low: tuple[float, float], high: tuple[float, float]) -> float:
+    """The value at a place between two others, linear, to the last bit that of ``numpy.interp``."""
+    for place, value in (high, low):
+        if at == place:
+            return value
+    slope = (high[1] - low[1]) / (high[0] - low[0])
+    return slope * (at - low[0]) + low[1]
+
+
+def threshold_of(mean: float, minimum: float) -> float:
+    """What the official tool compares a mean with: the least accepted mean, through the greatest speedup and back.
+
+    Two divisions may move it by a unit in the last place.
+
+    Args:
+        mean: of the reference.
+        minimum: the least accepted mean, less what the round lets a result be earlier.
+    """
+    if mean == 0 or minimum == 0:
+        return minimum
+    return mean / (mean / minimum)
+
+
+@lru_cache(maxsize=1024)
+def least_accepted_mean(mean: float, stdev: float, reference_runs: int, runs: int) -> float:
+    """The least mean of a submission that is not significantly faster than a reference.
+
+    A one-sided two-sample t-test with equal variances, the reference's stdev on both sides. The search is the official
+    one, a bisection between 0 and the reference's mean, so that the limit is the same number. Entries of a benchmark
+    share their reference points, so answers are kept.
+
+    Args:
+        mean: of the reference, trimmed, in epochs or samples.
+        stdev: of the reference.
+        reference_runs: runs behind the reference, after trimming.
+        runs: runs of the submission that its mean is over.
+    """
+    degrees = reference_runs + runs - 2
+    if stdev == 0 or degrees <= 0 or reference_runs <= 0 or runs <= 0:
+        return mean
+    spread = stdev * math.sqrt(1 / reference_runs + 1 / runs)
+    low, high = 0.0, mean
+    middle = (low + high) / 2
+    while high - low > TOLERANCE:
+        if _exceeds((middle - mean) / spread, degrees):
+            high = middle
+        else:
+            low = middle
+        previous, middle = middle, (low + high) / 2
+        if middle == previous:
+            break  # Numbers so large that their neighbours are further apart than the tolerance.
+    return middle

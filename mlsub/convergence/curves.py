@@ -11,7 +11,14 @@ from typing import Literal
 
 import msgspec
 
-from mlsub.convergence.algorithm import Algorithm, algorithm_of, is_tested, unit_words
+from mlsub.convergence.algorithm import (
+    Algorithm,
+    algorithm_of,
+    interpolate_linear,
+    is_tested,
+    least_accepted_mean,
+    unit_words,
+)
 from mlsub.convergence.reference import (
     Cutoff,
     Point,
@@ -21,7 +28,6 @@ from mlsub.convergence.reference import (
     reference_file,
     runs_in_force,
 )
-from mlsub.convergence.statistics import interpolate_linear, least_accepted_mean
 from mlsub.io.errors import MlsubError
 from mlsub.rounds import Round, overlay_rounds
 from mlsub.rules.load import entry_requirements

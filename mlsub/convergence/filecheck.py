@@ -12,8 +12,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from mlsub.convergence.algorithm import cut_of
 from mlsub.convergence.reference import EPOCHS, MAX_BYTES, SAMPLES, points_name
-from mlsub.convergence.statistics import cut_of
 from mlsub.io.data import loads
 from mlsub.io.look import open_regular
 from mlsub.io.show import show

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 
 import msgspec
 
-from mlsub.convergence.algorithm import algorithm_of
+from mlsub.convergence.algorithm import algorithm_of, cut_of, mean_of
 from mlsub.convergence.chance import LEAST_RUNS, USUAL, Bootstrap, Chance, chance_of, completion_of
 from mlsub.convergence.curves import reference_of
 from mlsub.convergence.reference import parse_cutoff
-from mlsub.convergence.statistics import cut_of, mean_of
 from mlsub.convergence.words import format_number, load_wording
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import show

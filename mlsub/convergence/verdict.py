@@ -8,9 +8,8 @@ from typing import Any
 
 import msgspec
 
-from mlsub.convergence.algorithm import algorithm_of, newest_algorithm
+from mlsub.convergence.algorithm import algorithm_of, cut_of, mean_of, newest_algorithm, trim
 from mlsub.convergence.curves import RcpReference
-from mlsub.convergence.statistics import cut_of, mean_of, trim
 from mlsub.divisions import CLOSED
 from mlsub.log.reading import LARGEST_COUNT, RcpReading, Stop
 from mlsub.log.run import Evaluation, Run

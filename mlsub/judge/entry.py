@@ -15,10 +15,9 @@ from mlsub.findings import Blocks, Effect, Finding, Kind, Severity, Verdict
 from mlsub.io.errors import reason_of
 from mlsub.io.look import status_of
 from mlsub.io.show import several
-from mlsub.judge.dates import audit_dates
 from mlsub.judge.keys import audit_keys, hyperparameter_keys
+from mlsub.judge.runs import audit_dates, judge_seeds
 from mlsub.judge.scoring import audit_factor, audit_scales, energy_of, judge_score, power_of
-from mlsub.judge.seeds import judge_seeds
 from mlsub.review.cross import audit_entry, audit_samples
 from mlsub.review.entry import audit_runs
 from mlsub.rounds import Round

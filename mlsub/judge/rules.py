@@ -13,8 +13,7 @@ from mlsub.log.events import EventTally, Fold, Handler
 from mlsub.log.reading import Crash
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import review_crashed, reviewed
-from mlsub.rules.engine import Judge, compiled_rules
-from mlsub.rules.phrases import Skip, findings_of
+from mlsub.rules.engine import Judge, Skip, compiled_rules, findings_of
 
 #: Events kept back until a log has named itself, and the bytes read meanwhile.
 MAX_KEPT = 50_000
@@ -92,7 +91,7 @@ class LogRules:
     def findings(
         self, path: str, spoiled: frozenset[str], *, cut_off: bool, skip: Skip | None = None
     ) -> Iterator[Finding]:
-        """The findings; see :func:`mlsub.rules.phrases.findings_of`."""
+        """The findings; see :func:`mlsub.rules.engine.findings_of`."""
         yield from findings_of(self._official.finish(), path, spoiled, cut_off=cut_off, skip=skip)
         if self._broken is not None:
             yield review_crashed("house", path, self._broken)

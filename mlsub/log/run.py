@@ -13,8 +13,8 @@ from mlsub.io.show import show
 from mlsub.log.event import EXPECTED_TYPES, Event, RecordBatch, Seed, read_seed
 from mlsub.log.events import EventTally, Handler
 from mlsub.log.lengths import EvaluationLengths, LengthFold
+from mlsub.log.reader import SCALE, LoggedSystem, SystemReader
 from mlsub.log.reading import RcpReading, RcpReadingFold
-from mlsub.log.system import SCALE, LoggedSystem, SystemReader
 
 #: Bounds that keep a run small on hostile input; published logs stay far below them.
 MAX_EVALUATIONS = 10_000

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from mlsub.divisions import CLOSED, division_of
 from mlsub.findings import Finding, Kind, Severity
 from mlsub.io.show import plural, readable, several, show
-from mlsub.log.system import SCALE
+from mlsub.log.reader import SCALE
 from mlsub.review.cross import same_organisation
 from mlsub.review.disclosure import KEYS, show_value
 from mlsub.rules.catalogue import demanded_key, finding

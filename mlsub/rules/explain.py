@@ -16,9 +16,9 @@ from mlsub.rules.aspects import aspects_of
 from mlsub.rules.aspects.base import Aspect
 from mlsub.rules.aspects.records import AnyOfAspect, RepeatedAspect
 from mlsub.rules.catalogue import catalogue
+from mlsub.rules.engine import rule_id
 from mlsub.rules.load import rules_for
 from mlsub.rules.model import KeyRule
-from mlsub.rules.phrases import rule_id
 
 
 def suggestion(text: str, *, whole: bool = False) -> str | None:

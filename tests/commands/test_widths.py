@@ -14,7 +14,7 @@ from rich.cells import cell_len
 from mlsub.cli import main
 from mlsub.present import text as present_text
 from mlsub.present.document import Column
-from mlsub.present.width import LEAST, LEAST_NAME, Layout, cells, layout, shorten
+from mlsub.present.text import LEAST, LEAST_NAME, Layout, cells, layout, shorten
 from tests.commands.calls import Case, calls, cases, filled
 from tests.commands.tree import leaves
 from tests.golden import places

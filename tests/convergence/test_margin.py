@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mlsub.convergence.algorithm import t_distribution
 from mlsub.convergence.chance import LEAST_RUNS, Bootstrap, chance_of, completion_of
 from mlsub.convergence.curves import plan_of
 from mlsub.convergence.margin import benchmark_tested, margin_of, why_untested
-from mlsub.convergence.statistics import t_distribution
 from mlsub.rounds import get_round
 from mlsub.submission.report import EntryResult, RcpResult
 from tests.score.reports import make_entry, make_log, make_report, make_score

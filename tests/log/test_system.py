@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mlsub.log.system import LoggedSystem, SystemReader
+from mlsub.log.reader import LoggedSystem, SystemReader
 
 _TEXT = '{"number_of_nodes":"4","accelerators_per_node":8,"framework":"PyTorch","status":["x"]}'
 _KEPT = {"number_of_nodes": "4", "accelerators_per_node": "8"}

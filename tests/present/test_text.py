@@ -25,8 +25,7 @@ from mlsub.present.document import (
     document,
     section,
 )
-from mlsub.present.text import render
-from mlsub.present.width import LEAST, LEAST_NAME, breaks, cells, layout, shorten
+from mlsub.present.text import LEAST, LEAST_NAME, breaks, cells, layout, render, shorten
 from tests.conftest import ExpectedText
 from tests.counted import growth
 

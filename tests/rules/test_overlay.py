@@ -11,10 +11,9 @@ from mlsub.divisions import CLOSED
 from mlsub.io.problems import FileProblemsError
 from mlsub.log.event import Event
 from mlsub.rounds import get_round
-from mlsub.rules.engine import Judge, LogOutcome, compiled_rules
+from mlsub.rules.engine import Judge, LogOutcome, compiled_rules, excused, findings_of
 from mlsub.rules.load import entry_requirements, rules_for
 from mlsub.rules.overlay import check_overlay
-from mlsub.rules.phrases import excused, findings_of
 from tests.counted import growth
 from tools.oracle.generate import Combination
 from tools.oracle.log import generated

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from mlsub.rules.constraints import Constraint, StatedValues
+from mlsub.rules.engine import rule_id
 from mlsub.rules.model import KeyRule, MetadataEntry
-from mlsub.rules.phrases import rule_id
 from tools.oracle.generate import Combination, ruleset
 from tools.oracle.log import Edit, Line, Log, generated, show
 from tools.oracle.values import NASTY, missing_by_far, near_misses, reaching, resolved_operand

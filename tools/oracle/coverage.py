@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from mlsub.findings import Kind, Severity
 from mlsub.rules.catalogue import catalogue
+from mlsub.rules.engine import rule_id
 from mlsub.rules.model import KeyRule
-from mlsub.rules.phrases import rule_id
 from tools.oracle.aimed import edits
 from tools.oracle.aimed_demands import NEW_ONLY, OLD_ONLY
 from tools.oracle.compare import Both, disagrees, judge_both

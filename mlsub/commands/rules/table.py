@@ -17,10 +17,10 @@ from mlsub.rules.aspects import ASPECTS, aspects_of
 from mlsub.rules.aspects.base import DemandPart
 from mlsub.rules.aspects.records import CountAspect, RepeatedAspect
 from mlsub.rules.catalogue import find_rule
+from mlsub.rules.engine import rule_id
 from mlsub.rules.explain import all_demands, rule_ids
 from mlsub.rules.load import entry_requirements, rules_for
 from mlsub.rules.model import KeyRule, Occurs
-from mlsub.rules.phrases import rule_id
 from mlsub.systems.fields import fields
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from mlsub.convergence.statistics import cut_of
+from mlsub.convergence.algorithm import cut_of
 from mlsub.findings import Finding
 from mlsub.io.data import shipped
 from mlsub.io.show import plural
