@@ -252,7 +252,7 @@ def _read(ctx: click.Context, opts: Mapping[str, Any]) -> Given:
     inside = None
     file = Path(named) if named else None
     if file is None:
-        from mlsub.config.find import find_settings
+        from mlsub.config import find_settings
 
         file, inside = find_settings(path_arguments(ctx, opts))
     if file is None:

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec.structs import replace
 
-from mlsub.config.find import relative_path
+from mlsub.config import relative_path
 from mlsub.findings import Effect, Finding, Suppression
 from mlsub.io.errors import MlsubError, reason_of
 from mlsub.io.look import open_regular

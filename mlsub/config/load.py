@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from mlsub.config.find import PYPROJECT
+from mlsub.config import PYPROJECT
 from mlsub.config.model import FILES, NOT_IN_FILES, TABLE, WrittenSettings, WrittenWaiver
 from mlsub.io.documents import read_as
 from mlsub.io.problems import FileProblemsError, Flaw, Problem

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime
 
 import msgspec
 
-from mlsub.config.find import covers, fixed_part, relative_path
+from mlsub.config import covers, fixed_part, relative_path
 from mlsub.config.load import Loaded
 from mlsub.config.model import WrittenWaiver
 from mlsub.findings import Effect, Finding, Suppression, Verdict

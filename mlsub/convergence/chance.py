@@ -9,7 +9,7 @@ from random import Random
 
 import msgspec
 
-from mlsub.convergence.algorithm import cut_of, mean_of
+from mlsub.convergence import cut_of, mean_of
 
 #: Fewer runs that converged say nothing about their spread.
 LEAST_RUNS = 3

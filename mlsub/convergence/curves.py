@@ -11,7 +11,7 @@ from typing import Literal
 
 import msgspec
 
-from mlsub.convergence.algorithm import (
+from mlsub.convergence import (
     Algorithm,
     algorithm_of,
     interpolate_linear,

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from mlsub.convergence import words
-from mlsub.convergence.algorithm import (
+from mlsub.convergence import (
     Algorithm,
     algorithm_of,
     is_tested,
@@ -17,6 +16,7 @@ from mlsub.convergence.algorithm import (
     samples_of_epoch,
     traits_of,
     unit_of,
+    words,
 )
 from mlsub.convergence.curves import RcpReference, reference_of
 from mlsub.convergence.reference import CUTOFFS, Cutoff

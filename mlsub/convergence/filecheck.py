@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from mlsub.convergence.algorithm import cut_of
+from mlsub.convergence import cut_of
 from mlsub.convergence.reference import EPOCHS, MAX_BYTES, SAMPLES, points_name
 from mlsub.io.data import loads
 from mlsub.io.look import open_regular

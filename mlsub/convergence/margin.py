@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from mlsub.convergence.algorithm import algorithm_of, cut_of, mean_of
+from mlsub.convergence import algorithm_of, cut_of, mean_of
 from mlsub.convergence.chance import LEAST_RUNS, USUAL, Bootstrap, Chance, chance_of, completion_of
 from mlsub.convergence.curves import reference_of
 from mlsub.convergence.reference import parse_cutoff

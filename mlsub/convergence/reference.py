@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import msgspec
 
-from mlsub.convergence.algorithm import Algorithm, least_accepted_mean, mean_of, stdev_of, threshold_of, traits_of, trim
+from mlsub.convergence import Algorithm, least_accepted_mean, mean_of, stdev_of, threshold_of, traits_of, trim
 from mlsub.io.data import loads, shipped
 from mlsub.io.errors import MlsubError
 from mlsub.io.look import open_regular

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from mlsub.convergence.algorithm import algorithm_of, cut_of, mean_of, newest_algorithm, trim
+from mlsub.convergence import algorithm_of, cut_of, mean_of, newest_algorithm, trim
 from mlsub.convergence.curves import RcpReference
 from mlsub.divisions import CLOSED
 from mlsub.log.reading import LARGEST_COUNT, RcpReading, Stop

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from mlsub.convergence.algorithm import unit_of, unit_words
+from mlsub.convergence import unit_of, unit_words
 from mlsub.emit.errors import EmitError
 from mlsub.emit.intervals import EvaluationInterval, Interval, RunInterval
 from mlsub.emit.recorder import Recorder

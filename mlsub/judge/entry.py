@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from mlsub.convergence.algorithm import algorithm_of
+from mlsub.convergence import algorithm_of
 from mlsub.convergence.entry import USUAL, Convergence, Options, convergence_of
 from mlsub.divisions import division_of
 from mlsub.findings import Blocks, Effect, Finding, Kind, Severity, Verdict
@@ -17,13 +17,12 @@ from mlsub.io.look import status_of
 from mlsub.io.show import several
 from mlsub.judge.keys import audit_keys, hyperparameter_keys
 from mlsub.judge.runs import audit_dates, judge_seeds
-from mlsub.judge.scoring import audit_factor, audit_scales, energy_of, judge_score, power_of
 from mlsub.review.cross import audit_entry, audit_samples
 from mlsub.review.entry import audit_runs
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import find_rule, finding, has_effect, reviewed
 from mlsub.rules.load import EntryRequirements
-from mlsub.score.scaled import FILE
+from mlsub.score import FILE, audit_factor, audit_scales, energy_of, judge_score, power_of
 from mlsub.submission.model import POWER, Entry
 from mlsub.submission.params import NO_FLAGS, Flags
 from mlsub.submission.remedies import fix_for_run_count

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from mlsub.convergence.algorithm import dialect_of
+from mlsub.convergence import dialect_of
 from mlsub.findings import Effect, Finding
 from mlsub.io.errors import MlsubError
 from mlsub.io.show import readable

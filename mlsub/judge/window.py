@@ -12,7 +12,7 @@ import msgspec
 from mlsub.io.show import show
 from mlsub.review.cross import audit_same_runs
 from mlsub.rules.load import EntryRequirements
-from mlsub.score.scaled import olympic_mean
+from mlsub.score import olympic_mean
 from mlsub.submission.model import LogReport
 
 #: Problems of one kind, and pairs of runs, that are named.

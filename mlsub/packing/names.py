@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from mlsub.io.show import folded
 from mlsub.submission.audit import LINK_BROKEN, LINK_CIRCLE, LINK_ESCAPES, follow
-from mlsub.submission.manifest import SEALED
+from mlsub.submission.find import SEALED
 
 #: Bytes of a whole path, of one name (the limit of most file systems), and folders in folders.
 MAX_PATH = 1024

@@ -25,7 +25,7 @@ from mlsub.packing.plan import Difference
 from mlsub.packing.redact.redactor import Redactor
 from mlsub.packing.runs import is_gzip
 from mlsub.packing.truncate import LIMIT, truncate
-from mlsub.score.scaled import FILE, missing_scaling, render_scaling
+from mlsub.score import FILE, missing_scaling, render_scaling
 from mlsub.submission.report import Report
 
 #: What was done to a file, in order, by its place in the package.

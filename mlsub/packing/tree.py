@@ -31,7 +31,7 @@ from mlsub.io.write import is_temporary_name
 from mlsub.packing.names import MANIFEST, SAME_NAME, link_problems, name_problem
 from mlsub.present.terminal import Progress
 from mlsub.rules.catalogue import finding
-from mlsub.submission.manifest import ROUND
+from mlsub.submission.find import ROUND
 from mlsub.submission.model import RESULT_PATTERN
 
 #: More files, folders and links than this are neither sealed nor opened.

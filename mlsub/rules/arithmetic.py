@@ -15,8 +15,6 @@ from typing import NamedTuple
 
 import msgspec
 
-from mlsub.io.problems import did_you_mean
-
 _OPERANDS = ("number", "name", "text")
 _NO_OPERATION = ("(", ")", ",", "=")
 
@@ -118,6 +116,8 @@ class Skeleton:
         if not isinstance(node.func, ast.Name) or token.kind != "name":
             raise unexpected(self.sign(node.func))
         if functions is not None and token.text not in functions:
+            from mlsub.io.problems import did_you_mean
+
             raise ExpressionError(f"no function {token.text!r}{did_you_mean(token.text, functions)}", token.column)
         return token
 

@@ -13,7 +13,6 @@ import msgspec
 from mlsub.divisions import CLOSED, OPEN, rule_families
 from mlsub.findings import Blocks
 from mlsub.io.data import load_yaml, shipped
-from mlsub.io.problems import FileProblemsError
 from mlsub.rounds import Round, get_round, known_rounds, overlay_content, overlay_rounds, usages
 from mlsub.rules.model import KeyRule, RuleSet, parse_rule
 
@@ -191,12 +190,12 @@ def locating_problems(overlay: str | None, *names: str) -> Iterator[None]:
     try:
         yield
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        from mlsub.rules.problems import rule_file_problems
+        from mlsub.rules.problems import error_in
 
         files = [path for path in map(_shipped(FOLDER).get, names) if path is not None]
         # Files of common rules hold for several usages.
         rounds = {name for usage in usages() for name in known_rounds(usage, overlay)}
-        problems = [p for path in files for p in rule_file_problems(path, rounds, path.name)]
-        if not problems:
+        located = error_in(files, rounds)
+        if located is None:
             raise
-        raise FileProblemsError(tuple(problems)) from error
+        raise located from error

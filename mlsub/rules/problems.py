@@ -7,7 +7,7 @@ each time.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -45,6 +45,12 @@ def rule_file_problems(path: Path, rounds: Iterable[str], name: str | None = Non
     except FileProblemsError as error:
         return error.problems
     return ()
+
+
+def error_in(files: Iterable[Path], rounds: Collection[str]) -> FileProblemsError | None:
+    """The error that says everything wrong with rule files; None where nothing is. The rounds are those they know."""
+    problems = [problem for file in files for problem in rule_file_problems(file, rounds, file.name)]
+    return FileProblemsError(problems) if problems else None
 
 
 def check_changes(tree: YamlTree, tables: Iterable[tuple[tuple[Step, ...], Changes]], rounds: tuple[str, ...]) -> None:

@@ -19,11 +19,13 @@ from mlsub.io.data import shipped
 from mlsub.io.show import LONGEST, Spellings, flat, spellings
 from mlsub.rounds import usages
 from mlsub.submission.listing import Listing
-from mlsub.submission.manifest import ROUND, SEALED
 from mlsub.submission.templates import content_of
 
 if TYPE_CHECKING:
     from mlsub.submission.manifest import ManifestHead
+
+#: What ``mlsub unseal`` puts beside a tree, and how its first line begins where the round was known.
+SEALED, ROUND = "MANIFEST.sha256", "# round\t"
 
 
 @lru_cache(maxsize=1)

@@ -16,8 +16,6 @@ from mlsub.rounds import known_rounds, normalise_round
 
 #: The name that a manifest has unless its author chose another.
 MANIFEST = "submission.yaml"
-#: What ``mlsub unseal`` puts beside a tree, and how its first line begins where the round was known.
-SEALED, ROUND = "MANIFEST.sha256", "# round\t"
 _KEY = re.compile(r"^(organisation|usage|round|deadline|systems|entries):[ \t]*(.{0,300})", re.MULTILINE)
 #: So many folders above a package are looked into.
 _ABOVE = 4

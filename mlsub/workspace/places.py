@@ -25,7 +25,6 @@ from mlsub.rounds import Round, get_round, known_rounds, normalise_round, usages
 from mlsub.rules.catalogue import finding
 from mlsub.submission.find import PathKind, Place, infer_round, is_organisation, locate, named_round, rounds_in
 from mlsub.submission.listing import Listing
-from mlsub.submission.manifest import manifest_at
 from mlsub.submission.remedies import fix_for_divided, fix_for_elsewhere, fix_for_names, fix_for_too_deep
 from mlsub.workspace.cache import Cache
 
@@ -160,8 +159,11 @@ def _with_round(place: Place, request: Request) -> Place:
             return replace(place, problem=_no_such_path(place.path))
         if place.kind is PathKind.NOTHING:
             return replace(place, problem=_nothing_in(place))
-        if place.path.suffix in (".yaml", ".yml") and manifest_at(place.path) is not None:
-            return replace(place, problem=_manifest(place.path))
+        if place.path.suffix in (".yaml", ".yml"):
+            from mlsub.submission.manifest import manifest_at
+
+            if manifest_at(place.path) is not None:
+                return replace(place, problem=_manifest(place.path))
         place = infer_round(place)
     except OSError as error:
         return _unreadable(error, place)

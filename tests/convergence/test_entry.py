@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mlsub.convergence.algorithm import other_unit, unit_words
+from mlsub.convergence import other_unit, unit_words
 from mlsub.convergence.curves import plan_of
 from mlsub.convergence.entry import Convergence, Options
 from mlsub.rounds import get_round

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from mlperf_logging.rcp_checker.rcp_checker import RCP_Checker
 
 from mlsub.commands.rcp.build import against_schema
-from mlsub.convergence.algorithm import newest_algorithm
+from mlsub.convergence import newest_algorithm
 from mlsub.convergence.filecheck import check_records, check_reference_file, needed_runs
 from mlsub.convergence.reference import EPOCHS, SAMPLES, read_points
 from mlsub.io.errors import MlsubError

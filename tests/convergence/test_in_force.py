@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.convergence.algorithm import algorithm_of
+from mlsub.convergence import algorithm_of
 from mlsub.convergence.curves import reference_of, reference_table
 from mlsub.convergence.entry import Convergence, Options
 from mlsub.convergence.reference import (

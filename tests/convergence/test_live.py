@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.convergence.algorithm import algorithm_of, unit_of
+from mlsub.convergence import algorithm_of, unit_of
 from mlsub.convergence.reference import Point, read_points, reference_file
 from mlsub.rounds import get_round
 from mlsub.rules.load import entry_requirements as needs

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.convergence.algorithm import t_distribution
+from mlsub.convergence import t_distribution
 from mlsub.convergence.chance import LEAST_RUNS, Bootstrap, chance_of, completion_of
 from mlsub.convergence.curves import plan_of
 from mlsub.convergence.margin import benchmark_tested, margin_of, why_untested

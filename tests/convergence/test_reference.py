@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.convergence.algorithm import Algorithm, algorithm_of
+from mlsub.convergence import Algorithm, algorithm_of
 from mlsub.convergence.curves import (
     RcpReference,
     find_pruned,

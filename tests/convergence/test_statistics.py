@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from mlsub.convergence.algorithm import (
+from mlsub.convergence import (
     ALPHA,
     TOLERANCE,
     interpolate_linear,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import mlsub
-from mlsub.convergence.algorithm import mean_of, trim
+from mlsub.convergence import mean_of, trim
 from mlsub.findings import Verdict
 from mlsub.submission.report import Report
 from tools.oracle.generate import ROUNDS as ALL_ROUNDS

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from mlsub.convergence import verdict
-from mlsub.convergence.algorithm import mean_of
+from mlsub.convergence import mean_of, verdict
 from tools.oracle.entries import KNOWN, SHAPES, Both, EntryCase, Place, entry_case, places, tried
 from tools.oracle.official_rcp import DAYS, official_test, runs_agree
 from tools.oracle.shared import ABSENT, folder, has_entries, present, recorded_entries

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from mlsub import score as judged
 from mlsub.convergence.curves import plan_of
-from mlsub.judge import scoring as judged
 from mlsub.rounds import get_round
-from mlsub.score.scaled import olympic_mean
+from mlsub.score import olympic_mean
 from tools.oracle.compare import assert_none
 from tools.oracle.generate import Combination
 from tools.oracle.log import Log, generated

@@ -14,7 +14,7 @@ import click
 import pytest
 
 from mlsub.commands.settings import Setting
-from mlsub.config.find import find_settings
+from mlsub.config import find_settings
 from mlsub.config.model import NOT_IN_FILES, formats, setting_names
 from mlsub.present import CI_FORMATS, FORMATS
 from mlsub.workspace import Context, executors

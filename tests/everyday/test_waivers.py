@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.config.find import covers
+from mlsub.config import covers
 from tools.support.make_tree import HOUSE, Tree, make_tree, spoil
 from tools.support.runner import Outcome, check, run
 

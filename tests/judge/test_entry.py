@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 import mlsub
-from mlsub.judge.scoring import audit_scales
+from mlsub.score import audit_scales
 from mlsub.submission.model import Entry
 from tests.review.runs.build import log_of
 from tools.support.make_tree import RUNS, Log, Tree, make_log, make_tree, spoil

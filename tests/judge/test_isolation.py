@@ -11,8 +11,8 @@ import pytest
 import mlsub
 from mlsub.findings import Kind, Verdict
 from mlsub.io.data import load_yaml
-from mlsub.judge.scoring import energy_of
 from mlsub.rules.load import entry_requirements
+from mlsub.score import energy_of
 from mlsub.score.energy.score import Power
 from mlsub.submission.model import Entry
 from mlsub.submission.report import Report

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import mlsub
-from mlsub.convergence.algorithm import algorithm_of, unit_of
+from mlsub.convergence import algorithm_of, unit_of
 from mlsub.convergence.reference import read_points, reference_file
 from mlsub.findings import Verdict
 from mlsub.rounds import get_round

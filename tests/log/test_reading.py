@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.convergence.algorithm import dialect_of
+from mlsub.convergence import dialect_of
 from mlsub.log import reading as reading_module
 from mlsub.log.event import decode
 from mlsub.log.reading import MAX_STOPS, RcpReading, RcpReadingFold, Stop

@@ -12,7 +12,7 @@ from mlperf_logging.result_summarizer import result_summarizer
 from mlperf_logging.result_summarizer.result_summarizer import _compute_olympic_average
 
 from mlsub.log.run import Timeline
-from mlsub.score.scaled import (
+from mlsub.score import (
     FILE,
     MAX_BYTES,
     ScalingFile,

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from mlsub.judge.log import LogJudge
-from mlsub.score.scaled import read_scaling
+from mlsub.score import read_scaling
 from mlsub.submission.model import LogReport
 from mlsub.systems.description import read_description
 from tools.campaigns.fuzz.engine import CORPUS, attempt, harnesses, inputs, kept

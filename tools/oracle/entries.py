@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from mlsub.convergence.algorithm import Algorithm, algorithm_of, is_tested, unit_of
+from mlsub.convergence import Algorithm, algorithm_of, is_tested, unit_of
 from mlsub.convergence.curves import find_point, prune
 from mlsub.convergence.entry import Options
 from mlsub.convergence.reference import Point, points_name, read_points, reference_file

@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mlsub.convergence.algorithm import algorithm_of
+from mlsub.convergence import algorithm_of
 from mlsub.convergence.curves import plan_of
 from mlsub.rounds import get_round
 from mlsub.submission.report import Report

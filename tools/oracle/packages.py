@@ -15,7 +15,7 @@ from unittest.mock import patch
 
 import yaml
 
-from mlsub.convergence.algorithm import unit_of
+from mlsub.convergence import unit_of
 from mlsub.findings import Verdict
 from mlsub.rounds import Round, get_round
 from mlsub.rules.load import entry_requirements as needs

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from mlsub.convergence.algorithm import mean_of, trim
+from mlsub.convergence import mean_of, trim
 from mlsub.convergence.verdict import NEVER
 from mlsub.submission.report import RcpResult, Report
 from mlsub.workspace import check_paths

@@ -14,7 +14,7 @@ from mlsub.commands.compare.decompose import TIMED, Phases, Training, decompose,
 from mlsub.commands.compare.model import Comparison, Convergence, EntrySide, PairComparison
 from mlsub.commands.compare.reading import Reading, comparable, entry_name, read_side, runs_of
 from mlsub.commands.compare.words import answer
-from mlsub.convergence.algorithm import unit_of_counts, unit_words
+from mlsub.convergence import unit_of_counts, unit_words
 from mlsub.convergence.verdict import progress_of
 from mlsub.io.errors import MlsubError
 from mlsub.log.changes import agreed_values, changed_fields, changed_hyperparameters, count_agreed

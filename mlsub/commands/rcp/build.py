@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from mlsub.commands.rcp.run import NewPoint, NewReference
-from mlsub.convergence.algorithm import algorithm_of, cut_of, newest_algorithm, unit_of, unit_words
+from mlsub.convergence import algorithm_of, cut_of, newest_algorithm, unit_of, unit_words
 from mlsub.convergence.curves import prune
 from mlsub.convergence.filecheck import check_records, check_reference_file, is_deep
 from mlsub.convergence.reference import Point, points_name, read_points, reference_file

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from mlsub.convergence.algorithm import algorithm_of
+from mlsub.convergence import algorithm_of
 from mlsub.divisions import DIVISIONS
 from mlsub.findings import Blocks, Kind, Severity
 from mlsub.present.envelope import Answer

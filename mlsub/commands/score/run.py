@@ -17,7 +17,7 @@ from mlsub.present import FORMATS
 from mlsub.present.entries import Reports, missing_results
 from mlsub.present.envelope import answer
 from mlsub.present.tables import Row
-from mlsub.score.scaled import missing_scaling, render_scaling
+from mlsub.score import missing_scaling, render_scaling
 from mlsub.submission.report import Report
 from mlsub.submission.result import results_of
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from mlsub.commands.site.facts import run_name
 from mlsub.commands.site.page import Chart, Section, Table, clean, number_text, plain_table
 from mlsub.commands.site.results import SiteResult
-from mlsub.convergence.algorithm import unit_of, unit_of_counts
+from mlsub.convergence import unit_of, unit_of_counts
 from mlsub.convergence.target import MeasureReader, QualityTarget, TargetBand, target_of
 from mlsub.log.reading import usable_number
 from mlsub.rules.constraints import StatedValues

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import msgspec
 
-from mlsub.config.find import NAMES, is_settings
+from mlsub.config import NAMES, is_settings
 from mlsub.findings import Finding
 from mlsub.io.errors import MlsubError, failing_as
 from mlsub.io.write import put_folder, staging_beside

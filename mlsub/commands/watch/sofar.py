@@ -7,7 +7,7 @@ from pathlib import Path
 
 from mlsub.commands.watch import model
 from mlsub.commands.watch.source import FileSource, Look, Restart, Source
-from mlsub.convergence.algorithm import unit_of, unit_of_counts
+from mlsub.convergence import unit_of, unit_of_counts
 from mlsub.convergence.target import MeasureReader, QualityTarget, plan_of_log, target_of
 from mlsub.findings import Finding, Kind
 from mlsub.io.errors import MlsubError

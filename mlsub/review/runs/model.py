@@ -8,13 +8,13 @@ from typing import Any
 
 import msgspec
 
-from mlsub.convergence.algorithm import cut_of
+from mlsub.convergence import cut_of
 from mlsub.findings import Finding
 from mlsub.io.data import shipped
 from mlsub.io.show import plural
 from mlsub.log.run import Evaluation
 from mlsub.review.cadence import all_numbers
-from mlsub.score.scaled import olympic_mean
+from mlsub.score import olympic_mean
 from mlsub.submission.model import LogReport
 from mlsub.submission.result import Result
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from mlsub.convergence.algorithm import algorithm_of, is_tested
+from mlsub.convergence import algorithm_of, is_tested
 from mlsub.convergence.reference import reference_file, runs_in_force
 from mlsub.convergence.target import MeasureReader, target_of
 from mlsub.convergence.verdict import progress_of

@@ -21,7 +21,7 @@ from mlsub.commands.audit.run import audit, audit_of, read_world
 from mlsub.commands.audit.verdict import Audit
 from mlsub.commands.audit.wording import Stated, fits, fixed
 from mlsub.rules.load import entry_requirements
-from mlsub.score.scaled import olympic_mean
+from mlsub.score import olympic_mean
 from mlsub.workspace import Context
 from tests.commands.audit.claims import audited as audited_claims
 from tests.commands.audit.claims import table

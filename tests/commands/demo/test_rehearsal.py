@@ -13,7 +13,7 @@ import mlsub
 from mlsub.commands.demo import train
 from mlsub.commands.demo.run import Manifest, RehearsalEntry, open_recorder, read_manifest, rehearse
 from mlsub.commands.demo.train import Parameters, train_run
-from mlsub.convergence.algorithm import newest_algorithm
+from mlsub.convergence import newest_algorithm
 from mlsub.convergence.filecheck import check_reference_file
 from mlsub.convergence.reference import read_points, reference_file
 from mlsub.emit import DoomedRunError

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from mlperf_logging.rcp_checker.rcp_checker import RCP_Checker
 
 from mlsub.commands.rcp.build import Built, against_schema, build_records
-from mlsub.convergence.algorithm import newest_algorithm
+from mlsub.convergence import newest_algorithm
 from mlsub.convergence.curves import prune
 from mlsub.convergence.filecheck import check_records
 from mlsub.convergence.reference import EPOCHS, SAMPLES, read_points

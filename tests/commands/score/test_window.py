@@ -18,7 +18,7 @@ from mlsub.judge.log import judge_log
 from mlsub.judge.window import Selection, TimedRun, notes_on, overlapping, select_window, starting_together, timed_run
 from mlsub.rounds import get_round
 from mlsub.rules.load import EntryRequirements
-from mlsub.score.scaled import olympic_mean
+from mlsub.score import olympic_mean
 from tests.conftest import ExpectedText
 from tests.review.runs.build import log_of
 from tools.oracle.shared import ABSENT, CORPUS, present, recorded_entries

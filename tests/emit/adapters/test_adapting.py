@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.convergence.algorithm import unit_words
+from mlsub.convergence import unit_words
 from mlsub.emit import EmitError, Position, Recorder
 from mlsub.emit.adapting import PositionMetadata, ProgressCounter, Session
 from mlsub.rounds import get_round

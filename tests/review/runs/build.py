@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from mlsub.convergence.algorithm import dialect_of
+from mlsub.convergence import dialect_of
 from mlsub.log.event import Event
 from mlsub.log.events import EventTally
 from mlsub.log.reading import RcpReadingFold

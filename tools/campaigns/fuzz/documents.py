@@ -31,9 +31,9 @@ from mlsub.rounds import get_round
 from mlsub.rules.arithmetic import ExpressionError
 from mlsub.rules.formula import UnknownValueError, parse
 from mlsub.rules.overlay import check_overlay
+from mlsub.score import FILE, read_scaling
 from mlsub.score.energy.read import read_run
 from mlsub.score.energy.score import run_joules
-from mlsub.score.scaled import FILE, read_scaling
 from mlsub.submission.params import FILE as FLAGS
 from mlsub.submission.params import read_flags
 from mlsub.systems.capture import read_capture

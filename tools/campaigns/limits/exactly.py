@@ -33,7 +33,7 @@ from mlsub.rules.engine import Gatherer
 from mlsub.rules.formula import parse
 from mlsub.rules.model import Gathers, expand
 from mlsub.rules.overlay import check_overlay
-from mlsub.score.scaled import read_scaling
+from mlsub.score import read_scaling
 from mlsub.submission.audit import audit_layout, audit_links
 from mlsub.submission.file_tree import FileTree, Item, ItemKind, read_file_tree
 from mlsub.submission.params import read_flags
@@ -278,8 +278,8 @@ CASES = (
     Case("convergence.filecheck:_MAX_RECORDS", _reference_records, "more than 1000 are not read"),
     Case("systems.description:MAX_BYTES", _file("rack1.json", b"{}", _description), "larger than 4 MiB"),
     Case("systems.capture:MAX_BYTES", _file("node1.json", _CAPTURE, read_capture), "larger than 1 MiB"),
-    Case("score.scaled:MAX_BYTES", _file("scaling.json", b'{"scaling_factor": 2}', _scaling), "more than 64 KiB"),
-    Case("score.scaled:MAX_FACTOR", _scaled, "1001"),
+    Case("score:MAX_BYTES", _file("scaling.json", b'{"scaling_factor": 2}', _scaling), "more than 64 KiB"),
+    Case("score:MAX_FACTOR", _scaled, "1001"),
     Case("submission.params:MAX_BYTES", _file("package_checker_params", b"", _flags), "larger than 64 KiB"),
     Case("workspace.runs:MAX_RUNS", _logs(lambda names: find_runs(names)), "4 logs are more than the 3", 3),
     Case("log.rewrite:MAX_LOGS", _logs(lambda names: find_logs(names)), "more than 3 logs", 3),
