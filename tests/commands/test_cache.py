@@ -181,10 +181,10 @@ def test_it_is_shown_and_cleared(place: Tree) -> None:
 @pytest.mark.slow
 def test_it_stays_within_its_bound(place: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
     assert run("cache", "--cache-size", "3", "--format", "json").document["limit"] == 3 << 20
-    monkeypatch.setattr("mlsub.workspace.cache.LIMIT", 20_000)
+    monkeypatch.setattr("mlsub.workspace.cache.LIMIT", 40_000)
     for words in ("check v1.0", "review v1.0", "site v1.0 -o site --force"):
         call(words, "--cache-dir", "cache")
-        assert 0 < run("cache", "--cache-dir", "cache", "--format", "json").document["bytes"] <= 20_000
+        assert 0 < run("cache", "--cache-dir", "cache", "--format", "json").document["bytes"] <= 40_000
 
 
 def test_where_it_lies(place: Tree, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
