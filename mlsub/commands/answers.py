@@ -10,7 +10,7 @@ from mlsub.present.envelope import Answer, schema_of
 _ANSWERS = {
     "audit": "mlsub.commands.audit.verdict.Audit",
     "cache": "mlsub.commands.cache.run.CacheReport",
-    "check": "mlsub.present.entries.Reports",
+    "check": "mlsub.present.envelope.Reports",
     "check settings": "mlsub.commands.check.shown.ShownSettings",
     "compare": "mlsub.commands.compare.model.Comparison",
     "compare packages": "mlsub.commands.compare.model.PackageDiff",
@@ -31,7 +31,7 @@ _ANSWERS = {
     "rules list": "mlsub.commands.rules.table.Overview",
     "rules list every": "mlsub.commands.rules.table.EveryRule",
     "rules show": "mlsub.commands.rules.table.RuleTable",
-    "score": "mlsub.present.entries.Reports",
+    "score": "mlsub.present.envelope.Reports",
     "rcp build": "mlsub.commands.rcp.run.NewReference",
     "rcp margin": "mlsub.commands.rcp.run.Margins",
     "rcp plan": "mlsub.commands.rcp.run.Planned",

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from mlsub.convergence.filecheck import check_reference_file
 from mlsub.findings import Finding
+from mlsub.io.errors import MlsubError
 from mlsub.io.problems import FileProblemsError
 from mlsub.rules.catalogue import finding
 from mlsub.rules.explain import suggestion
@@ -25,8 +26,14 @@ def broken_points(file: Path) -> list[Report]:
     return _not_checked(found)
 
 
-def broken_rules(error: FileProblemsError) -> list[Report]:
-    """A report that says where a rule file is broken."""
+def broken_rules(error: MlsubError) -> list[Report]:
+    """A report that says where a rule file is broken.
+
+    Raises:
+        MlsubError: it is another error.
+    """
+    if not isinstance(error, FileProblemsError):
+        raise error
     return _not_checked([finding("check.broken-rules", one.path, one.message, line=one.line) for one in error.problems])
 
 

@@ -91,12 +91,11 @@ def checking(asked: Request) -> Iterator[tuple[int, Iterator[Report]]]:
         How many reports there are, and these, each as soon as it is ready and those before it are. A file of rules
         or points that cannot be used is a report.
     """
-    from mlsub.io.problems import FileProblemsError
     from mlsub.workspace import check_each
 
     try:
         overlay, problems = check_own_rules(asked.overlay), _broken_points(asked)
-    except FileProblemsError as error:
+    except MlsubError as error:
         from mlsub.commands.broken import broken_rules
 
         problems = broken_rules(error)

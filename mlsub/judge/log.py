@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -16,15 +16,18 @@ from mlsub.judge.keys import suggest_keys_of
 from mlsub.judge.rules import NAME_WIDTH, NamedRules, ReadAgain
 from mlsub.log.event import Defect, Event, RecordBatch
 from mlsub.log.events import EventTally, Fold, Handler, LogReader, read_log
+from mlsub.log.lengths import Trace
 from mlsub.log.reader import GZIP, UNPACK, RecordCutter, foreign_encoding
 from mlsub.log.reading import Crash, RcpReadingFold
 from mlsub.log.run import Run, RunFold
-from mlsub.log.trace import IntervalFold, Trace, TraceFold
 from mlsub.review.run import audit_run
 from mlsub.rounds import Round
 from mlsub.rules.aspects.records import AnyOfAspect, CountAspect
 from mlsub.rules.catalogue import demanded_key, effects_of, finding, has_effect, isolated, reviewed
 from mlsub.submission.model import LogReport
+
+if TYPE_CHECKING:
+    from mlsub.log.trace import IntervalFold, TraceFold
 
 #: Bytes that tell a wide encoding.
 _HEAD = 4
@@ -89,8 +92,12 @@ class LogJudge(LogReader):
         self.run = RunFold(tally, RcpReadingFold(dialect_of(round_.usage, round_.name, round_.overlay)))
         self.defects = Defects(path, tally)
         self.rules = NamedRules(round_, tally, read_again)
-        self._trace = _Besides(TraceFold()) if trace else None
-        self._intervals = _Besides(IntervalFold()) if intervals else None
+        self._trace = self._intervals = None
+        if trace or intervals:
+            from mlsub.log.trace import IntervalFold, TraceFold
+
+            self._trace = _Besides(TraceFold()) if trace else None
+            self._intervals = _Besides(IntervalFold()) if intervals else None
         besides = [one for one in (self._trace, self._intervals) if one is not None]
         super().__init__([self.run, *folds, *besides, self.rules], log_format=round_.log_format, tally=tally)
         self.rules.on_named = self.ask_again

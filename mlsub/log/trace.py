@@ -14,26 +14,13 @@ from mlsub.io.data import blake2b
 from mlsub.io.show import show
 from mlsub.log.event import Event
 from mlsub.log.events import Handler
+from mlsub.log.lengths import Gap, Intervals, KeyMark, Lengths, Span, Trace
 
 #: The intervals by their names, and by the key of each edge: the interval, and whether the edge is its start.
 KINDS = ("block", "epoch", "eval")
 EDGES = {f"{kind}_{edge}": (kind, edge == "start") for kind in KINDS for edge in ("start", "stop")}
 #: Bounds memory on hostile input; published logs stay below 5,000.
 MAX_INTERVALS = 100_000
-
-Span = tuple[float, float]
-
-
-class Intervals(msgspec.Struct, frozen=True, array_like=True):
-    """The closed intervals of a log in the order of its records, in ms since the Unix epoch.
-
-    An interval that never stops ends at infinity. ``cut`` says that there were more than anyone logs.
-    """
-
-    block: tuple[Span, ...] = ()
-    epoch: tuple[Span, ...] = ()
-    eval: tuple[Span, ...] = ()
-    cut: bool = False
 
 
 class IntervalFold:
@@ -94,58 +81,6 @@ _SHORT = frozenset((float, int, bool, type(None)))
 _RUN = frozenset(("run_start", "run_stop"))
 _RATED = frozenset(("throughput", "tracked_stats"))
 _RATE_NAMES = ("throughput", "imgs_sec", "samples_per_second", "throughput_samples_per_sec")
-
-
-class Gap(msgspec.Struct, frozen=True, array_like=True):
-    """The longest silence (ms) between two records of these keys in the timed region, and how many there are.
-
-    ``idle`` says that no block, epoch or evaluation was under way; ``line`` is that of the record that ends it.
-    """
-
-    before: str
-    after: str
-    idle: bool
-    longest_ms: float
-    count: int
-    line: int
-
-
-class Lengths(msgspec.Struct, frozen=True, array_like=True):
-    """The lengths (ms) of the blocks, epochs or evaluations of a run, in file order, and the lines they start in."""
-
-    lengths: tuple[float, ...] = ()
-    lines: tuple[int, ...] = ()
-
-
-class KeyMark(msgspec.Struct, frozen=True, array_like=True):
-    """All records of one key in a log: how many, and fingerprints of their times and of their values."""
-
-    count: int
-    times: str
-    values: str
-
-
-class Trace(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
-    """What one log shows besides its run.
-
-    ``stated_s`` is the length of the run in seconds as ``run_stop`` itself states it (TTT), ``stated_as`` the field;
-    ``rates`` are the throughputs that the log states, in samples a second. ``jump`` is line and size (ms) of the
-    largest step back in the timed region.
-    ``times`` is a fingerprint of when each record of the timed region was written, counted from ``run_start``;
-    ``marks`` how many steps in it chance does not repeat. ``keys`` has the records of the whole log by their keys.
-    """
-
-    stated_s: float | None = None
-    stated_as: str = ""
-    jump: tuple[int, float] | None = None
-    gaps: tuple[Gap, ...] = ()
-    blocks: Lengths = Lengths()
-    epochs: Lengths = Lengths()
-    evals: Lengths = Lengths()
-    rates: tuple[float, ...] = ()
-    times: str = ""
-    marks: int = 0
-    keys: dict[str, KeyMark] = {}
 
 
 class _Marking:

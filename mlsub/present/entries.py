@@ -1,18 +1,17 @@
-"""Reports: as one machine answer, their parts as blocks of a document, and the lines with the verdict."""
+"""Reports: their parts as blocks of a document, and the lines with the verdict."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Annotated, ClassVar, cast
+from typing import cast
 
 import msgspec
 
-from mlsub.findings import Finding, Kind, Says, Severity, Verdict
+from mlsub.findings import Finding, Kind, Severity, Verdict
 from mlsub.io.show import first_few, plural
 from mlsub.present.document import Block, Cell, Column, Findings, Items, Meaning, Span, Table, Text, table_of
-from mlsub.present.envelope import Answer
 from mlsub.present.findings import defects, tally
-from mlsub.submission.report import A_VERDICT_HAS_LOGS, EntryResult, LogResult, RcpResult, Report, SystemResult
+from mlsub.submission.report import EntryResult, LogResult, RcpResult, Report, SystemResult
 
 MEANINGS: dict[Verdict, Meaning] = {
     Verdict.ACCEPTED: "good",
@@ -178,16 +177,6 @@ def _also(report: Report, *, fail_on: Severity | None) -> str:
 _GOOD = (Verdict.ACCEPTED, COMPLIANT)
 #: What is said of a round without a package checker.
 BY_LOGS = "the round had no package checker: the verdict on an entry is that of its logs"
-
-
-class Reports(Answer, frozen=True, kw_only=True):
-    """A report for each round, then one for each path that could not be checked. Fields may be added."""
-
-    SCHEMA: ClassVar[int] = 5
-    OPEN: ClassVar[bool] = True
-
-    reports: Annotated[tuple[Annotated[Report, Says(**A_VERDICT_HAS_LOGS)], ...], Says(minItems=1)]
-    settings: Annotated[str | None, Says("The settings file in force; null without one.")] = None
 
 
 def entries_table(entries: Iterable[EntryResult], *, organisations: bool = False) -> Table:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from numbers import Rational
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import msgspec
 
+from mlsub.findings import Says
 from mlsub.io import VERSION
+from mlsub.submission.report import A_VERDICT_HAS_LOGS, Report
 
 #: An exact number in an answer.
 EXACT: dict[str, Any] = {
@@ -27,6 +29,16 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 
     SCHEMA: ClassVar[int]
     OPEN: ClassVar[bool] = False
+
+
+class Reports(Answer, frozen=True, kw_only=True):
+    """A report for each round, then one for each path that could not be checked. Fields may be added."""
+
+    SCHEMA: ClassVar[int] = 5
+    OPEN: ClassVar[bool] = True
+
+    reports: Annotated[tuple[Annotated[Report, Says(**A_VERDICT_HAS_LOGS)], ...], Says(minItems=1)]
+    settings: Annotated[str | None, Says("The settings file in force; null without one.")] = None
 
 
 def answer(command: str, model: Answer) -> bytes:

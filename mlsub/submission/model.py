@@ -9,9 +9,9 @@ import msgspec
 
 from mlsub.findings import Effect, Finding
 from mlsub.io.data import to_pickle
+from mlsub.log.lengths import Intervals, Trace
 from mlsub.log.reading import Crash
 from mlsub.log.run import Run
-from mlsub.log.trace import Intervals, Trace
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import has_effect
 from mlsub.submission.file_tree import FileTree

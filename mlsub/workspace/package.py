@@ -10,7 +10,7 @@ from mlsub.io.folders import Piece, assemble, replace_folder
 from mlsub.io.write import staging_beside
 from mlsub.submission.find import is_organisation
 from mlsub.submission.report import Report
-from mlsub.workspace.check import check_paths
+from mlsub.workspace import check_paths
 from mlsub.workspace.places import Context
 
 

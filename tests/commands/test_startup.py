@@ -72,6 +72,12 @@ def test_commands_do_not_import_what_they_do_not_need(place: Path, tmp_path: Pat
     assert {line: modules for line, modules in found.items() if modules} == {}
 
 
+def test_a_check_imports_a_part_of_the_house(place: Path, tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    [modules] = imported([["check", str(tree.folder), "--no-cache"]], place)
+    assert len([name for name in modules if name == "mlsub" or name.startswith("mlsub.")]) <= 90
+
+
 def test_settings_are_read_without_what_only_their_schema_needs(place: Path, tmp_path: Path) -> None:
     settings = tmp_path / "own.toml"
     settings.write_text('round = "1.0"\n[[waivers]]\nrule = "log.empty"\npath = "a"\nreason = "known"\n')

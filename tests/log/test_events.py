@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from mlsub.log import events, reader
 from mlsub.log.event import Defect, Event
 from mlsub.log.events import EventTally, Handler, LogReader
+from mlsub.log.lengths import Trace
 from mlsub.log.reader import TOKEN, RecordCutter
-from mlsub.log.trace import Trace
 from tests.log.test_reader import SIZES, STREAMS, cut, expected_records
 from tools.support.judging import report_on
 from tools.support.records import MIB, RawRecord

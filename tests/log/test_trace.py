@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from mlsub.log import trace as module
 from mlsub.log.event import Event
 from mlsub.log.events import EventTally
+from mlsub.log.lengths import Gap, Trace
 from mlsub.log.run import RunFold
-from mlsub.log.trace import Gap, Trace, TraceFold
+from mlsub.log.trace import TraceFold
 from mlsub.review.runs.detect import observe_runs
 from tests.log.pushing import push
 from tests.review.runs.build import at, entry, log_of, read_log, records

@@ -17,9 +17,8 @@ from mlsub.findings import Effect
 from mlsub.io.errors import MlsubError
 from mlsub.rules.catalogue import catalogue, finding, has_effect
 from mlsub.submission.report import Report
-from mlsub.workspace import Context
+from mlsub.workspace import Context, check_paths
 from mlsub.workspace.cache import Cache
-from mlsub.workspace.check import check_paths
 from tests.many_inputs import make_many
 from tests.refused import Refusals
 from tools.support.effort import LONG

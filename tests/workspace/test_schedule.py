@@ -130,7 +130,7 @@ def test_a_defect_of_ours_is_raised_here(tmp_path: Path, monkeypatch: pytest.Mon
 def test_a_round_that_goes_away_does_not_keep_others_from_being_checked(
     at: str, cut: bool, jobs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from mlsub.workspace import check
+    import mlsub.workspace as check
 
     tree = rounds(tmp_path)
     [good, _] = check_paths([tree], Context())

@@ -76,13 +76,15 @@ def command(
         return
     require_paths(asked.paths)
     from mlsub.commands.check import document
-    from mlsub.present import entries, findings
+    from mlsub.present import findings
 
     own = current()
     if target.only_text and detail != "quiet" and baseline is None and not write_baseline and not own.has_waivers:
         check_settings()
         check_rule_names((*choice.select, *choice.ignore))
         sys.exit(document.write_each(asked, target, findings.shown_of(choice, detail, fail_on=fail_on), own.summary))
+    from mlsub.present.envelope import Reports
+
     with target.or_refused():
         if baseline is not None or write_baseline:
             from mlsub.commands.check.baseline import check_baseline, with_baseline
@@ -100,7 +102,7 @@ def command(
         return document.document_of(reports, shown, verdict_last=not page, settings=own.summary)
 
     target.write(
-        entries.Reports(reports=chosen, settings=str(own.loaded.file) if own.loaded else None),
+        Reports(reports=chosen, settings=str(own.loaded.file) if own.loaded else None),
         lambda: build(page=False),
         page=lambda: build(page=True),
         results=lambda: _results(chosen, fail_on=fail_on),

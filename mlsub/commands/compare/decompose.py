@@ -18,7 +18,7 @@ from operator import itemgetter
 import msgspec
 
 from mlsub.commands.compare.model import EntrySide, Part
-from mlsub.log.trace import Intervals, Span
+from mlsub.log.lengths import Intervals, Span
 
 _MINUTE = 60_000
 #: Less training than this is none.

@@ -14,8 +14,8 @@ from mlsub.findings import Verdict
 from mlsub.io.errors import MlsubError
 from mlsub.io.write import write_file
 from mlsub.present import FORMATS
-from mlsub.present.entries import Reports, missing_results
-from mlsub.present.envelope import answer
+from mlsub.present.entries import missing_results
+from mlsub.present.envelope import Reports, answer
 from mlsub.present.tables import Row
 from mlsub.score import missing_scaling, render_scaling
 from mlsub.submission.report import Report

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from mlsub.findings import Severity
 from mlsub.io.data import blake2b
 from mlsub.io.show import first_few, plural, readable, show
+from mlsub.log.lengths import KeyMark
 from mlsub.log.reading import usable_number
-from mlsub.log.trace import KeyMark
 from mlsub.review.cross import SEEDS_OF_A_LOG, encode_json
 from mlsub.review.runs.model import Observation, observe, runs_started, show_duration, thresholds
 from mlsub.rules.catalogue import finding

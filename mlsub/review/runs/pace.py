@@ -6,7 +6,8 @@ import statistics
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
-from mlsub.log.trace import MAX_TIME_MS, Lengths
+from mlsub.log.lengths import Lengths
+from mlsub.log.trace import MAX_TIME_MS
 from mlsub.review.runs.model import (
     Observation,
     evaluation_places,

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from mlsub.commands.compare.decompose import TIMED, Phases, phases_of
 from mlsub.log import trace as module
 from mlsub.log.events import LogReader, read_log
-from mlsub.log.trace import IntervalFold, Intervals, Span
+from mlsub.log.lengths import Intervals, Span
+from mlsub.log.trace import IntervalFold
 from tools.support.judging import report_on
 
 INF = float("inf")

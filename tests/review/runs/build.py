@@ -13,9 +13,10 @@ from msgspec.structs import replace
 from mlsub.convergence import dialect_of
 from mlsub.log.event import Event
 from mlsub.log.events import EventTally
+from mlsub.log.lengths import Trace
 from mlsub.log.reading import RcpReadingFold
 from mlsub.log.run import Run, RunFold
-from mlsub.log.trace import Trace, TraceFold
+from mlsub.log.trace import TraceFold
 from mlsub.review.runs.detect import observe_runs
 from mlsub.review.runs.model import Observation
 from mlsub.submission.model import LogReport
