@@ -45,7 +45,7 @@ class RuleInfo(msgspec.Struct, frozen=True):
     ``message`` it says the title. ``explains`` are patterns of rules: their findings in the same log or entry are
     consequences of this one, and are folded under it. No rule that explains is explained by another.
 
-    ``room`` is the folder of mlsub/ whose ``rules.yaml`` holds it.
+    ``room`` is the folder of mlsub/ whose ``rules.yaml`` holds it; ``effects`` are what else its findings do.
     """
 
     id: str

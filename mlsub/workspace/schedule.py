@@ -156,7 +156,7 @@ class _Reading:
 
 
 def judge(job: Job) -> tuple[Checked, PackageRecord | None]:
-    """Read and judge a package in a process of its own; return what :meth:`_Reading.finish` does.
+    """Read and judge a package in a worker; return the answer, and the package's record where something is new in it.
 
     Raises:
         OSError: its files cannot be looked at.
