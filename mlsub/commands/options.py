@@ -177,7 +177,7 @@ def _with_options(function: Callable[..., None], options: Sequence[Callable[[F],
 
 def _request(values: Mapping[str, Any]) -> Request:
     """What is asked for with the values of options."""
-    from mlsub.convergence.entry import Options
+    from mlsub.convergence import Options
     from mlsub.workspace.places import Request
 
     return Request(

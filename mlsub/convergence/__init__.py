@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, get_args
 
 import msgspec
 
@@ -21,6 +21,25 @@ from mlsub.log.run import Run
 from mlsub.rounds import Round, known_rounds
 
 T = TypeVar("T")
+
+
+#: The points merged by the day on which the round's results were published, by its deadline, or all that are installed.
+Cutoff = Literal["published", "deadline", "newest"]
+CUTOFFS: tuple[Cutoff, ...] = get_args(Cutoff)
+
+
+class Options(msgspec.Struct, frozen=True):
+    """What the caller asks of the test: a reference file of his own, how BERT is counted, and which points.
+
+    ``train_samples``: BERT by these, or by ``epoch_num``; None for the latter, unless only the former accept it.
+    """
+
+    reference: str | None = None
+    train_samples: bool | None = None
+    points: Cutoff = "published"
+
+
+USUAL = Options()
 
 
 class Algorithm(msgspec.Struct, frozen=True):

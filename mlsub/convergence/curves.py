@@ -13,6 +13,7 @@ import msgspec
 
 from mlsub.convergence import (
     Algorithm,
+    Cutoff,
     algorithm_of,
     interpolate_linear,
     is_tested,
@@ -20,7 +21,6 @@ from mlsub.convergence import (
     unit_words,
 )
 from mlsub.convergence.reference import (
-    Cutoff,
     Point,
     benchmark_in,
     make_points,

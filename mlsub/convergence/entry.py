@@ -9,7 +9,10 @@ from typing import Any, NamedTuple
 import msgspec
 
 from mlsub.convergence import (
+    CUTOFFS,
+    USUAL,
     Algorithm,
+    Options,
     algorithm_of,
     is_tested,
     other_unit,
@@ -19,7 +22,6 @@ from mlsub.convergence import (
     words,
 )
 from mlsub.convergence.curves import RcpReference, reference_of
-from mlsub.convergence.reference import CUTOFFS, Cutoff
 from mlsub.convergence.verdict import Progress, judge_convergence, paired_rule, progress_of
 from mlsub.divisions import division_of
 from mlsub.findings import Finding
@@ -37,20 +39,6 @@ from mlsub.submission.report import RcpResult
 _MOST_SIZES = 10
 #: What a bypass lets pass; a bypass cannot turn a test that could not begin.
 _BYPASSED = ("exact", "interpolated", "missing")
-
-
-class Options(msgspec.Struct, frozen=True):
-    """What the caller asks of the test: a reference file of his own, how BERT is counted, and which points.
-
-    ``train_samples``: BERT by these, or by ``epoch_num``; None for the latter, unless only the former accept it.
-    """
-
-    reference: str | None = None
-    train_samples: bool | None = None
-    points: Cutoff = "published"
-
-
-USUAL = Options()
 
 
 class Convergence(msgspec.Struct, frozen=True):

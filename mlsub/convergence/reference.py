@@ -7,11 +7,21 @@ from collections.abc import Iterable
 from datetime import date
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 import msgspec
 
-from mlsub.convergence import Algorithm, least_accepted_mean, mean_of, stdev_of, threshold_of, traits_of, trim
+from mlsub.convergence import (
+    CUTOFFS,
+    Algorithm,
+    Cutoff,
+    least_accepted_mean,
+    mean_of,
+    stdev_of,
+    threshold_of,
+    traits_of,
+    trim,
+)
 from mlsub.io.data import loads, shipped
 from mlsub.io.errors import MlsubError
 from mlsub.io.look import open_regular
@@ -181,11 +191,6 @@ def _read(file: Path) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise MlsubError(f"{file.name}: an object of reference points is needed")
     return content
-
-
-#: The points merged by the day on which the round's results were published, by its deadline, or all that are installed.
-Cutoff = Literal["published", "deadline", "newest"]
-CUTOFFS: tuple[Cutoff, ...] = get_args(Cutoff)
 
 
 class ReferenceChange(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

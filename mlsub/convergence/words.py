@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from mlsub.convergence.reference import Cutoff, cutoff_day, merged_between, parse_cutoff
+from mlsub.convergence import Cutoff
+from mlsub.convergence.reference import cutoff_day, merged_between, parse_cutoff
 from mlsub.convergence.verdict import Progress
 from mlsub.findings import Finding, Severity
 from mlsub.io.data import shipped

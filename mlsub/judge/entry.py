@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from mlsub.convergence import algorithm_of
-from mlsub.convergence.entry import USUAL, Convergence, Options, convergence_of
+from mlsub.convergence import USUAL, Options, algorithm_of
+from mlsub.convergence.entry import Convergence, convergence_of
 from mlsub.divisions import division_of
 from mlsub.findings import Blocks, Effect, Finding, Kind, Severity, Verdict
 from mlsub.io.errors import reason_of

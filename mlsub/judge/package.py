@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from mlsub.convergence.entry import USUAL, Options
+from mlsub.convergence import USUAL, Options
 from mlsub.divisions import DIVISIONS
 from mlsub.findings import Blocks, Effect, Finding, Kind, Severity, Verdict
 from mlsub.io.errors import reason_of

@@ -13,7 +13,8 @@ from mlsub.io.show import plural, show
 from mlsub.judge.keys import missing_key, rules_of
 from mlsub.log.event import Seed
 from mlsub.log.run import MAX_SEEDS
-from mlsub.review.cross import audit_seeds, digest_log
+from mlsub.review.cross import audit_seeds
+from mlsub.review.fingerprints import digest_log
 from mlsub.rounds import Round, get_round, known_rounds
 from mlsub.rules.catalogue import finding, reviewed
 from mlsub.submission.model import Entry, LogReport

@@ -10,7 +10,7 @@ from statistics import median
 import msgspec
 
 from mlsub.io.show import show
-from mlsub.review.cross import audit_same_runs
+from mlsub.review.fingerprints import audit_same_runs
 from mlsub.rules.load import EntryRequirements
 from mlsub.score import olympic_mean
 from mlsub.submission.model import LogReport

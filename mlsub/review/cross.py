@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import re
-from array import array
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
-
-import msgspec
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from mlsub.divisions import CLOSED, division_of
 from mlsub.findings import Finding, Severity
-from mlsub.io.data import blake2b
-from mlsub.io.show import first_few, plural, readable, several, show
+from mlsub.io.show import plural, readable, several, show
 from mlsub.review.cadence import show_count
+from mlsub.review.fingerprints import digest_log
 from mlsub.rules.catalogue import finding
 from mlsub.submission.find import organisation
 from mlsub.submission.model import Entry, LogReport
@@ -26,8 +21,6 @@ from mlsub.systems.names import accelerators_in
 LEAST_SHARED_SEEDS = 2
 #: Every pair of entries is compared, so hostile logs with thousands of seeds must not count with all of them.
 SEEDS_OF_A_LOG = 16
-#: So many bytes of the text of its evaluations distinguish a log.
-_DISTINCT_BYTES = 1000
 #: Names come from whoever wrote the file.
 _LONGEST_PLATFORM = 200
 #: How many of something a name begins with: ``1x``, ``8 x``, ``8x8x``.
@@ -37,14 +30,6 @@ _WORD = re.compile(r"[a-z]+\d*[a-z]*|(?<!\d)\d++[a-z]+\d*")
 _NO_WORD = "submission_platform has no word in common with the system's folder, name, accelerator or processor"
 #: The key of which an empty value is asked about.
 _STATUS = "submission_status"
-
-
-class Fingerprint(NamedTuple):
-    """The path of a log and a digest of its times; ``known`` if a finding of its entry calls it a copy."""
-
-    path: str
-    digest: bytes
-    known: bool = False
 
 
 def audit_entry(entry: Entry) -> Iterator[Finding]:
@@ -98,66 +83,6 @@ def audit_samples(entry: Entry, rcp: RcpResult) -> Iterator[Finding]:
         expected=f"{show_count(first.meant)}, as in eval_start and eval_stop",
         actual=actual,
     )
-
-
-def audit_same_runs(logs: Iterable[LogReport]) -> Iterator[Finding]:
-    """Yield logs whose records agree in number and times: copies, with or without another seed written in."""
-    return audit_same_fingerprints(fingerprint_logs(logs))
-
-
-def audit_same_fingerprints(fingerprints: Sequence[Fingerprint]) -> Iterator[Finding]:
-    """Yield the same by the fingerprints of the logs: one finding for each pair of entries."""
-    first: dict[bytes, str] = {}
-    pairs: dict[tuple[str, str], list[tuple[str, str]]] = {}
-    known = {one.path for one in fingerprints if one.known}
-    for path, digest, _ in fingerprints:
-        original = first.setdefault(digest, path)
-        if original != path and path not in known:
-            entries = path.rpartition("/")[0], original.rpartition("/")[0]
-            # Copies within an entry are a finding each, which says what to remove.
-            key = entries if entries[0] != entries[1] else (path, original)
-            pairs.setdefault(key, []).append((path, original))
-    for (entry, other), logs in pairs.items():
-        # The folder of the organisation of each; empty where the path does not name it.
-        names = [f"/{path}".rpartition("/results/")[0].rpartition("/")[2] for path in (entry, other)]
-        renamed = names[0] != names[1] and organisation(names[0]) == organisation(names[1])
-        path, original = logs[0] if len(logs) == 1 else (entry, other)
-        many = more = ""
-        if len(logs) > 1:
-            files = [[one.rpartition("/")[2] for one in pair] for pair in logs]
-            many = f" of {len(logs)} logs"
-            more = f": {first_few([' = '.join(dict.fromkeys(pair)) for pair in files], 3)}"
-        yield finding(
-            "entry.same-log-twice",
-            path,
-            "The runs are published under two names of one organisation" if renamed else None,
-            actual=f"number and times of all records{many} as in {original}{more}",
-            expected="the runs under one name" if renamed else None,
-            severity=Severity.NOTE if renamed else None,
-        )
-
-
-def fingerprint_logs(logs: Iterable[LogReport], copies: Container[str] = ()) -> tuple[Fingerprint, ...]:
-    """Return the fingerprint of each log that has records; ``copies`` are the paths of those that are known copies."""
-    return tuple(Fingerprint(log.path, digest_log(log), log.path in copies) for log in logs if log.run.timeline.events)
-
-
-def digest_log(log: LogReport) -> bytes:
-    """Return a digest of what no two runs share: number and times of their records, and their evaluations."""
-    run = log.run
-    # A time is the same whether it was written with a fraction of 0 or without.
-    numbers = array("d", [math.nan if at is None else at for at in msgspec.structs.astuple(run.timeline)])
-    numbers.extend([evaluation.time_ms for evaluation in run.evaluations])
-    logged = encode_json([evaluation.value for evaluation in run.evaluations], _DISTINCT_BYTES)
-    return blake2b(numbers.tobytes() + logged, digest_size=16).digest()
-
-
-def encode_json(value: Any, limit: int) -> bytes:
-    """Return the first bytes of the JSON text of a value, to compare it: much faster than :func:`show`."""
-    try:
-        return msgspec.json.encode(value)[:limit]
-    except (ValueError, RecursionError):
-        return show(value, limit).encode(errors="surrogatepass")
 
 
 def _check_organisation(entry: Entry, logged: str) -> tuple[str, ...] | None:

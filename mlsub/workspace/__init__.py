@@ -10,15 +10,14 @@ from pathlib import Path
 
 from mlsub.findings import Finding, Verdict
 from mlsub.io.show import display_path
-from mlsub.judge.package import single_log
-from mlsub.review.cross import audit_same_fingerprints
+from mlsub.review.fingerprints import audit_same_fingerprints
 from mlsub.rounds import Round, get_round, normalise_round
 from mlsub.rules.catalogue import finding, reviewed
 from mlsub.submission.find import PathKind, Place, packages
 from mlsub.submission.report import Report
-from mlsub.workspace.logs import Job, logs_job, package_job
+from mlsub.workspace.logs import Checked, Job, logs_job, package_job
 from mlsub.workspace.places import ANY, AS_FOUND, Context, Request, find_places, in_one_line, known_round
-from mlsub.workspace.schedule import Checked, run
+from mlsub.workspace.schedule import run
 
 __all__ = [
     "ANY",
@@ -126,6 +125,8 @@ def _round_report(places: Sequence[Place], judged: Sequence[Checked], request: R
     parts = [part for one in judged for part in one.reports]
     logs = {log.path: log for one in judged for log in one.logs}
     if _singles(places):
+        from mlsub.judge.package import single_log
+
         # Those that lie in a package which was asked for too are judged there.
         inside = {log.path for part in parts for log in part.logs}
         parts += [single_log(root, log, round_) for log in judged[-1].logs if log.path not in inside]

@@ -1,24 +1,26 @@
-"""Jobs, and the reading of their logs: what the cache has of them, by package, and which are left to read."""
+"""Jobs, what the cache knows of their logs, by package, and chunks of those that are left to read."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
 from mlsub.divisions import DIVISIONS
+from mlsub.findings import Effect, Finding
 from mlsub.io.data import to_pickle
-from mlsub.judge.log import judge_log
-from mlsub.log.run import RunFold
+from mlsub.review.fingerprints import Fingerprint
 from mlsub.rounds import Round
-from mlsub.rules.catalogue import finding
+from mlsub.rules.catalogue import has_effect
 from mlsub.submission.find import PathKind, Place, locate
 from mlsub.submission.listing import below
 from mlsub.submission.model import LogReport
+from mlsub.submission.report import Report
 from mlsub.workspace.cache import (
     FAILURES,
     Cache,
@@ -31,6 +33,9 @@ from mlsub.workspace.cache import (
     scan_tree,
 )
 from mlsub.workspace.places import Request
+
+if TYPE_CHECKING:
+    from mlsub.submission.result import Result
 
 T = TypeVar("T")
 _ENCODER = msgspec.msgpack.Encoder()
@@ -49,6 +54,55 @@ class PackageRecord(msgspec.Struct, frozen=True, array_like=True):
     fingerprint: bytes = b""
     answer: msgspec.Raw = msgspec.Raw(b"\xc0")
     logs: dict[bytes, KnownLog] = {}
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        return to_pickle(self) or super().__reduce__()
+
+
+class Checked(msgspec.Struct, frozen=True):
+    """The answer on a job, or on all of a round together.
+
+    ``reports`` has one report; none for single logs, whose ``logs`` are always there, those of a package if wanted.
+    ``fingerprints`` are those of the logs; ``crashed`` says why there are none. ``reused`` counts the logs that the
+    cache knew; ``overlay`` is the user's own rule file that all was judged by. ``code`` has the
+    files of each organisation's code, by its name, where that was looked at and the logs are kept.
+    """
+
+    reports: tuple[Report, ...] = ()
+    fingerprints: tuple[Fingerprint, ...] = ()
+    crashed: tuple[Finding, ...] = ()
+    logs: tuple[LogReport, ...] = ()
+    reused: int = 0
+    overlay: str | None = None
+    code: dict[str, tuple[str, ...]] = {}
+
+    @property
+    def report(self) -> Report:
+        """The report on a package or a round."""
+        [report] = self.reports
+        return report
+
+    @property
+    def results(self) -> tuple[Result, ...]:
+        """The results of the entries, with their logs."""
+        from mlsub.submission.result import results_of
+
+        return results_of(self.report, self.logs, self.overlay)
+
+    def at(self, above: str) -> Checked:
+        """Return the report and its logs with paths relative to a folder above its root."""
+        report = self.report.at(above)
+        return msgspec.structs.replace(
+            self, reports=(report,), logs=tuple(log.at(self.report.path_below(above, log.path)) for log in self.logs)
+        )
+
+    @property
+    def cacheable(self) -> bool:
+        """Whether it rests on the files alone, and not on an error of the moment."""
+        return not any(
+            has_effect(finding, Effect.TRANSIENT)
+            for finding in chain(self.crashed, *(report.findings for report in self.reports))
+        )
 
     def __reduce__(self) -> str | tuple[Any, ...]:
         return to_pickle(self) or super().__reduce__()
@@ -262,31 +316,3 @@ def cut(files: Sequence[str], sizes: Sequence[int], most: int) -> list[list[str]
         chunks[-1].append(file)
         left -= size
     return chunks
-
-
-def judge_logs(job: Job, files: Iterable[str]) -> list[LogReport]:
-    """The reports on some logs of a job; a defect of ours becomes a finding, never a traceback and never a pass."""
-    request, reports = job.request, []
-    for file in files:
-        path = job.path_of(file)
-        try:
-            reports.append(judge_log(file, path, job.round, trace=request.trace, intervals=request.intervals))
-        except Exception as error:
-            reports.append(crashed(path, f"{type(error).__name__}: {error}"[:200]))
-    return reports
-
-
-def crashed(path: str, problem: str) -> LogReport:
-    """The report on a log that a rule of ours failed on: never compliant."""
-    message = "A rule failed to run, so the log cannot be accepted"
-    return LogReport(
-        path=path,
-        compliant=False,
-        undecodable=True,
-        benchmark=None,
-        division=None,
-        status=None,
-        minutes=None,
-        run=RunFold().finish(),
-        findings=(finding("rule.crashed", path, message, actual=problem),),
-    )

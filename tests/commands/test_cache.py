@@ -16,8 +16,7 @@ from mlsub.log.events import LogReader, read_log
 from mlsub.rounds import get_round
 from mlsub.submission.find import PathKind, Place
 from mlsub.workspace import ANY, Context
-from mlsub.workspace.logs import package_job
-from mlsub.workspace.schedule import Checked
+from mlsub.workspace.logs import Checked, package_job
 from mlsub.workspace.schedule import run as run_jobs
 from tests.workspace.changes import touched_back
 from tools.support.effort import HUNG

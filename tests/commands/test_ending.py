@@ -223,14 +223,14 @@ def test_ctrl_c_while_logs_are_read_is_status_130_without_a_word(jobs: str, whol
     tree = make_tree(tmp_path)
     script = (
         "import signal, sys, time\n"
-        "import mlsub.workspace.logs\n"
+        "import mlsub.workspace.logs, mlsub.workspace.reading\n"
         "from mlsub.cli import main\n"
         # Whoever starts the tests in the background makes all their processes ignore Ctrl-C.
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "def slow(file, *_, **__):\n"
         "    open(file + '.read', 'w').close()\n"
         "    time.sleep(600)\n"
-        "mlsub.workspace.logs.judge_log = slow\n"
+        "mlsub.workspace.reading.judge_log = slow\n"
         # Each log is a chunk of its own, so that both processes read.
         "mlsub.workspace.logs._LEAST = mlsub.workspace.logs._MOST = 1\n"
         "main(sys.argv[1:])\n"

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from mlsub.convergence import other_unit, unit_words
+from mlsub.convergence import Options, other_unit, unit_words
 from mlsub.convergence.curves import plan_of
-from mlsub.convergence.entry import Convergence, Options
+from mlsub.convergence.entry import Convergence
 from mlsub.rounds import get_round
 from mlsub.rules.load import entry_requirements as needs
 from mlsub.submission.params import Flags

@@ -6,12 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.convergence import algorithm_of
+from mlsub.convergence import CUTOFFS, Cutoff, Options, algorithm_of
 from mlsub.convergence.curves import reference_of, reference_table
-from mlsub.convergence.entry import Convergence, Options
+from mlsub.convergence.entry import Convergence
 from mlsub.convergence.reference import (
-    CUTOFFS,
-    Cutoff,
     cutoff_day,
     history_of,
     merged_between,

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from mlsub.log.reading import LARGEST_COUNT, usable_number
 from mlsub.review.cadence import all_numbers
-from mlsub.review.cross import encode_json, find_platform_contradiction
+from mlsub.review.cross import find_platform_contradiction
+from mlsub.review.fingerprints import encode_json
 from tools.support.corpus import CORPUS
 from tools.support.make_tree import Tree, make_tree
 from tools.support.runner import check

@@ -295,7 +295,7 @@ def test_a_tree_that_goes_away_while_it_is_read_is_an_answer(tmp_path: Path, mon
     def gone(*_: object) -> None:
         raise FileNotFoundError(2, "No such file or directory", "results")
 
-    monkeypatch.setattr("mlsub.workspace.schedule.list_package", gone)
+    monkeypatch.setattr("mlsub.workspace.reading.list_package", gone)
     outcome = check(tree.folder)
     assert (outcome.status, outcome.official) == (2, "not-checked")
     assert outcome.errors() == {"tree.unreadable"}

@@ -117,7 +117,7 @@ class _Missing:
 def _main() -> None:
     import distributed  # noqa: F401  (once for all)
 
-    import mlsub.workspace.schedule  # noqa: F401
+    import mlsub.workspace.reading  # noqa: F401
     from mlsub.rules.load import rules_for
 
     rules_for("training", "1.0", "closed", "unet3d")

@@ -14,7 +14,8 @@ from mlsub.workspace import Context, check_paths
 from mlsub.workspace import cache as caches
 from mlsub.workspace.cache import Cache
 from mlsub.workspace.executors import open_pool
-from mlsub.workspace.logs import judge_logs, logs_job
+from mlsub.workspace.logs import logs_job
+from mlsub.workspace.reading import judge_logs
 from mlsub.workspace.schedule import read_logs
 from tests.workspace.dask_servers import NO_DASK, Server, Servers
 from tools.support.corpus import CORPUS

@@ -67,7 +67,7 @@ def read(cache: Cache | None, files: Sequence[Path], **asked: Any) -> tuple[tupl
         return judge_log(file, *words, **more)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("mlsub.workspace.logs.judge_log", judged)
+        patch.setattr("mlsub.workspace.reading.judge_log", judged)
         return reports(files, cache, **asked), opened
 
 
@@ -199,7 +199,7 @@ def test_a_defect_of_ours_is_a_finding_never_a_pass_and_not_kept(
 
     files = files_of(tree)[:1]
     with monkeypatch.context() as patch:
-        patch.setattr("mlsub.workspace.logs.judge_log", broken)
+        patch.setattr("mlsub.workspace.reading.judge_log", broken)
         [report] = reports(files, cache)
     assert not report.compliant
     assert [(f.rule, f.rejects, f.actual) for f in report.findings] == [
@@ -255,7 +255,7 @@ def test_what_changes_while_it_is_read_is_read_again(cache: Cache, tree: Tree) -
         return report
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("mlsub.workspace.logs.judge_log", changing)
+        patch.setattr("mlsub.workspace.reading.judge_log", changing)
         reports(files_of(tree), cache)
     assert read(cache, files_of(tree))[1] == ["result_0.txt"]
 

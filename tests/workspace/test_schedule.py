@@ -26,6 +26,7 @@ from mlsub.workspace import (
     check_with_logs,
     executors,
     find_places,
+    reading,
     schedule,
 )
 from mlsub.workspace.executors import Pool
@@ -118,7 +119,7 @@ def test_a_defect_of_ours_is_raised_here(tmp_path: Path, monkeypatch: pytest.Mon
     def broken(*_: object) -> None:
         raise ZeroDivisionError("inside")
 
-    monkeypatch.setattr(schedule, "judge_package", broken)
+    monkeypatch.setattr(reading, "judge_package", broken)
     forks(monkeypatch)
     for jobs in (1, 2):
         with pytest.raises(ZeroDivisionError):
@@ -136,8 +137,8 @@ def test_a_round_that_goes_away_does_not_keep_others_from_being_checked(
     [good, _] = check_paths([tree], Context())
     module, name = {
         "packages": (check, "packages"),
-        "listing": (schedule, "list_package"),
-        "judging": (schedule, "judge_package"),
+        "listing": (reading, "list_package"),
+        "judging": (reading, "judge_package"),
     }[at]
     real = getattr(module, name)
 
@@ -171,7 +172,7 @@ def test_a_log_beside_its_package_is_reported_once(tmp_path: Path) -> None:
 def test_little_comes_back_and_it_is_what_was_made(tmp_path: Path, keep: bool) -> None:
     [place], _ = find_places([make_tree(tmp_path).folder], ANY)
     job = package_job(place, place.path, get_round("training", "1.0"), ANY, keep=keep)
-    checked, record = schedule.judge(msgspec.structs.replace(job, record=PackageRecord()))
+    checked, record = reading.judge(msgspec.structs.replace(job, record=PackageRecord()))
     assert bool(checked.logs) is keep
     assert record is not None and len(record.logs) == 5
     made = [checked]

@@ -16,9 +16,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from mlsub.convergence import Algorithm, algorithm_of, is_tested, unit_of
+from mlsub.convergence import Algorithm, Options, algorithm_of, is_tested, unit_of
 from mlsub.convergence.curves import find_point, prune
-from mlsub.convergence.entry import Options
 from mlsub.convergence.reference import Point, points_name, read_points, reference_file
 from mlsub.log.reading import LARGEST_COUNT
 from mlsub.rounds import get_round

@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from mlsub.convergence.entry import Options
+from mlsub.convergence import Options
 from tools.support.corpus import CORPUS, SHARED
 
 ORACLE = SHARED / "oracle"

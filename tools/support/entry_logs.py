@@ -9,7 +9,8 @@ from typing import Any
 
 import msgspec
 
-from mlsub.convergence.entry import USUAL, Convergence, Options, convergence_of
+from mlsub.convergence import USUAL, Options
+from mlsub.convergence.entry import Convergence, convergence_of
 from mlsub.rounds import get_round
 from mlsub.rules.load import entry_requirements as needs
 from mlsub.submission.model import LogReport

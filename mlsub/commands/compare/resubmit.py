@@ -25,7 +25,7 @@ from mlsub.io.errors import MlsubError
 from mlsub.io.look import content_digest
 from mlsub.io.show import first_few, plural, show
 from mlsub.log.changes import Change
-from mlsub.review.cross import digest_log
+from mlsub.review.fingerprints import digest_log
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round
 from mlsub.rounds.benchmarks import ResultsFolder
 from mlsub.rules.catalogue import finding, has_effect

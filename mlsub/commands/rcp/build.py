@@ -30,7 +30,7 @@ from mlsub.log.event import Defect
 from mlsub.log.events import EventTally, LogReader, read_log
 from mlsub.log.reading import LARGEST_COUNT, usable_number
 from mlsub.log.run import RunFold
-from mlsub.review.cross import audit_same_runs
+from mlsub.review.fingerprints import audit_same_runs
 from mlsub.rounds import Round
 from mlsub.rounds.benchmarks import names_by_title
 from mlsub.rules.catalogue import has_effect

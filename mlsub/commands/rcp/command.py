@@ -19,7 +19,7 @@ from mlsub.io.write import check_output
 from mlsub.present.terminal import progress_bar
 
 if TYPE_CHECKING:
-    from mlsub.convergence.reference import Cutoff
+    from mlsub.convergence import Cutoff
     from mlsub.workspace.places import Request
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
+from mlsub.convergence import Cutoff
 from mlsub.convergence.chance import Bootstrap
 from mlsub.convergence.curves import Plan, ReferenceTable, plan_of, reference_table
 from mlsub.convergence.margin import Margin, PackageMargins, margins_of
-from mlsub.convergence.reference import Cutoff, Point
+from mlsub.convergence.reference import Point
 from mlsub.findings import Finding, Verdict
 from mlsub.present.envelope import Answer
 from mlsub.rounds import find_benchmark

@@ -22,8 +22,8 @@ from mlsub.rules.aspects.records import TimeAspect
 from mlsub.rules.constraints import StatedValues
 from mlsub.submission.model import LogReport
 from mlsub.workspace.cache import Cache
-from mlsub.workspace.logs import crashed
 from mlsub.workspace.places import Context, Request
+from mlsub.workspace.reading import crashed
 from mlsub.workspace.runs import read_runs
 
 #: A file last written so many seconds ago, by its own time, will hardly grow.

@@ -11,7 +11,8 @@ from mlsub.io.data import blake2b
 from mlsub.io.show import first_few, plural, readable, show
 from mlsub.log.lengths import KeyMark
 from mlsub.log.reading import usable_number
-from mlsub.review.cross import SEEDS_OF_A_LOG, encode_json
+from mlsub.review.cross import SEEDS_OF_A_LOG
+from mlsub.review.fingerprints import encode_json
 from mlsub.review.runs.model import Observation, observe, runs_started, show_duration, thresholds
 from mlsub.rules.catalogue import finding
 from mlsub.submission.find import organisation

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.convergence.entry import Options
+from mlsub.convergence import Options
 from mlsub.convergence.reference import reference_file
 from mlsub.io.errors import MlsubError
 from tests.commands.db.place import Place

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-import mlsub.workspace.logs
+import mlsub.workspace.reading
 from mlsub.io.errors import MlsubError
 from mlsub.workspace import Context
 from tests.gathering import gather
@@ -51,14 +51,14 @@ def test_a_name_that_is_none() -> None:
 
 
 def test_a_defect_of_ours_costs_one_log_and_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = mlsub.workspace.logs.judge_log
+    real = mlsub.workspace.reading.judge_log
 
     def broken(file: str, *words: Any, **asked: Any) -> object:
         if file.endswith("result_1.txt"):
             raise ZeroDivisionError("inside a fold")
         return real(file, *words, **asked)
 
-    monkeypatch.setattr(mlsub.workspace.logs, "judge_log", broken)
+    monkeypatch.setattr(mlsub.workspace.reading, "judge_log", broken)
     [entry], *_ = gather([str(write_tree(tmp_path, runs=3))], Context(jobs=1))
     assert [[f.actual for f in log.findings if f.rule == "rule.crashed"] for log in entry.logs] == [
         [],

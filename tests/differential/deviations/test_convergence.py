@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from mlsub.convergence.entry import Options
+from mlsub.convergence import Options
 from mlsub.rounds import get_round
 from tests.differential.test_entries import LLAMA, case_of
 from tools.oracle.entries import EntryCase, Place, tried
