@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
+from mlsub.commands import LazyGroup
 from mlsub.commands.ending import closed_pipe_passed_on, end
-from mlsub.commands.lazy import LazyGroup
 from mlsub.io import VERSION
 
 _STAGES = {

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from mlsub.convergence.filecheck import check_reference_file
 from mlsub.findings import Finding
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.io.problems import FileProblemsError
 from mlsub.rules.catalogue import finding
 from mlsub.rules.explain import suggestion

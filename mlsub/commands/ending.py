@@ -13,7 +13,7 @@ from typing import IO, NoReturn
 import click
 from click.exceptions import NoArgsIsHelpError
 
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.io.show import inert, message_line, plain
 
 #: Exit status where something could not be checked, written or asked for.

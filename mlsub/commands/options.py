@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from mlsub.commands.settings import SOURCES, apply_waivers, on_command_line, path_arguments, setting
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.present.terminal import progress_bar
 
 if TYPE_CHECKING:

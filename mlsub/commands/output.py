@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
+from mlsub.commands import Command
 from mlsub.commands.ending import COULD_NOT
-from mlsub.commands.lazy import Command
 from mlsub.commands.settings import check_settings, setting
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.io.show import inert, message_line, tolerate
 from mlsub.io.write import cannot_write, check_output, write_file
 from mlsub.present import CI_FORMATS, FORMATS, format_of_file

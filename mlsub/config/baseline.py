@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from mlsub.config import relative_path
 from mlsub.findings import Effect, Finding, Suppression
-from mlsub.io.errors import MlsubError, reason_of
+from mlsub.io import MlsubError, reason_of
 from mlsub.io.look import open_regular
 from mlsub.io.show import show
 from mlsub.rules.catalogue import has_effect

@@ -28,7 +28,7 @@ from mlsub.convergence.reference import (
     reference_file,
     runs_in_force,
 )
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.rounds import Round, overlay_rounds
 from mlsub.rules.load import entry_requirements
 

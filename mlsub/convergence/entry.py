@@ -25,7 +25,7 @@ from mlsub.convergence.curves import RcpReference, reference_of
 from mlsub.convergence.verdict import Progress, judge_convergence, paired_rule, progress_of
 from mlsub.divisions import division_of
 from mlsub.findings import Finding
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.io.show import readable, show
 from mlsub.log.run import Run
 from mlsub.rounds import Round, overlay_rounds

@@ -11,7 +11,7 @@ from mlsub.convergence.chance import LEAST_RUNS, USUAL, Bootstrap, Chance, chanc
 from mlsub.convergence.curves import reference_of
 from mlsub.convergence.reference import parse_cutoff
 from mlsub.convergence.words import format_number, load_wording
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.io.show import show
 from mlsub.log.reading import LARGEST_COUNT
 from mlsub.rounds import Round, get_round

@@ -22,8 +22,8 @@ from mlsub.convergence import (
     traits_of,
     trim,
 )
+from mlsub.io import MlsubError
 from mlsub.io.data import loads, shipped
-from mlsub.io.errors import MlsubError
 from mlsub.io.look import open_regular
 from mlsub.log.reading import usable_number
 from mlsub.rounds import Round

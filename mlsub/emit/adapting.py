@@ -15,7 +15,7 @@ from mlsub.emit.errors import EmitError
 from mlsub.emit.intervals import EvaluationInterval, Interval, RunInterval
 from mlsub.emit.recorder import Recorder
 from mlsub.emit.values import BLOCK_WORDS, NAMES, WORDS, check_samples
-from mlsub.io.errors import needs_extra
+from mlsub.io import needs_extra
 from mlsub.io.show import first_few
 
 #: Hyperparameters by their keys in a log, or a function of the framework's trainer or model that makes them.

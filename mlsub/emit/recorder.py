@@ -28,7 +28,7 @@ from mlsub.emit.sink import LogFile, earlier_seeds
 from mlsub.emit.values import BLOCK_WORDS, MetadataRules, check_samples, check_status, check_whole, check_words
 from mlsub.emit.writer import JudgedAs, Writer
 from mlsub.findings import Finding, Severity
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round
 from mlsub.rules.catalogue import finding
 from mlsub.rules.load import rules_for

@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 
 from mlsub.emit.errors import EmitError, LogInUseError
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.io.show import plain
 from mlsub.io.write import CANNOT_SYNC, sync_folder
 from mlsub.log.events import read_events

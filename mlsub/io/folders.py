@@ -18,7 +18,7 @@ from pathlib import Path
 
 import msgspec
 
-from mlsub.io.errors import MlsubError, reason_of
+from mlsub.io import MlsubError, reason_of
 from mlsub.io.look import file_digest, open_regular, walk
 from mlsub.io.show import first_few
 from mlsub.io.write import back_up, put_folder, staging_beside, sync_file

@@ -10,8 +10,11 @@ import errno
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import contextmanager
 from io import BufferedReader
 from typing import cast
+
+from mlsub.io import MlsubError, reason_of
 
 #: A path, in any form.
 AnyPath = str | os.PathLike[str]
@@ -162,3 +165,23 @@ def content_digest(path: AnyPath) -> bytes | None:
         return bytes.fromhex(file_digest(path))
     except OSError:
         return None
+
+
+@contextmanager
+def failing_as(what: str, hint: str = "") -> Iterator[None]:
+    """Raise MlsubError, which begins with ``what``, where the block raises OSError."""
+    try:
+        yield
+    except OSError as error:
+        raise MlsubError(f"{what}: {reason_of(error)}{hint}") from error
+
+
+@contextmanager
+def without_panics(message: str) -> Iterator[None]:
+    """Raise MlsubError where a library in Rust meets what it took for impossible; what it raises is no Exception."""
+    try:
+        yield
+    except BaseException as error:
+        if type(error).__name__ == "PanicException":
+            raise MlsubError(message) from error
+        raise

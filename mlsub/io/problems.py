@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 
 #: Such a file is some kilobytes; the bound keeps a hostile one from being read at all.
 MAX_BYTES = 4 << 20

@@ -16,7 +16,7 @@ from typing import Any
 
 import yaml
 
-from mlsub.io.errors import reason_of
+from mlsub.io import reason_of
 from mlsub.io.look import open_regular
 from mlsub.io.problems import MAX_BYTES, MAX_DEPTH, FileProblemsError, Problem, find_flaws, refusal
 

@@ -16,7 +16,7 @@ from filecmp import cmp
 from pathlib import Path
 from typing import BinaryIO
 
-from mlsub.io.errors import MlsubError, reason_of
+from mlsub.io import MlsubError, reason_of
 from mlsub.io.look import walk
 from mlsub.io.show import plain
 

@@ -12,7 +12,7 @@ from mlsub.convergence import USUAL, Options, algorithm_of
 from mlsub.convergence.entry import Convergence, convergence_of
 from mlsub.divisions import division_of
 from mlsub.findings import Blocks, Effect, Finding, Kind, Severity, Verdict
-from mlsub.io.errors import reason_of
+from mlsub.io import reason_of
 from mlsub.io.look import status_of
 from mlsub.io.show import several
 from mlsub.judge.keys import audit_keys, hyperparameter_keys

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from mlsub.convergence.reference import hyperparameters_of, reference_file
 from mlsub.divisions import DIVISIONS
 from mlsub.findings import Finding, Severity
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.io.show import show
 from mlsub.log.event import before_run, step_of
 from mlsub.log.run import Run

@@ -10,7 +10,7 @@ import msgspec
 
 from mlsub.convergence import dialect_of
 from mlsub.findings import Effect, Finding
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.io.show import readable
 from mlsub.judge.keys import suggest_keys_of
 from mlsub.judge.rules import NAME_WIDTH, NamedRules, ReadAgain

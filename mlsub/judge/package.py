@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from mlsub.convergence import USUAL, Options
 from mlsub.divisions import DIVISIONS
 from mlsub.findings import Blocks, Effect, Finding, Kind, Severity, Verdict
-from mlsub.io.errors import reason_of
+from mlsub.io import reason_of
 from mlsub.io.show import readable
 from mlsub.judge.entry import JudgedEntry, judge_entry, official_only_if_checked
 from mlsub.review.cross import audit_organisation_seeds, audit_submitters

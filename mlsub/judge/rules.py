@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from mlsub.divisions import Division, division_of
 from mlsub.findings import Finding
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.io.show import readable, show
 from mlsub.log.event import Event, RecordBatch
 from mlsub.log.events import EventTally, Fold, Handler

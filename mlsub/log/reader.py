@@ -23,7 +23,7 @@ from typing import Any, BinaryIO, cast
 
 import msgspec
 
-from mlsub.io.errors import MlsubError, reason_of
+from mlsub.io import MlsubError, reason_of
 from mlsub.io.look import is_link, open_regular, status_of
 from mlsub.log.event import RawRecord, RecordBatch
 

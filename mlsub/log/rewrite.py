@@ -11,7 +11,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import BinaryIO
 
-from mlsub.io.errors import MlsubError, reason_of
+from mlsub.io import MlsubError, reason_of
 from mlsub.io.look import open_regular
 from mlsub.io.write import put_file, staging_beside, sync_file
 from mlsub.log import reader

@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING
 
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.packing.tree import DamagedError
 
 if TYPE_CHECKING:

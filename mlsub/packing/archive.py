@@ -27,7 +27,7 @@ from typing import IO
 
 import msgspec
 
-from mlsub.io.errors import reason_of
+from mlsub.io import reason_of
 from mlsub.io.look import open_regular
 from mlsub.io.show import folded
 from mlsub.packing.names import MANIFEST, SAME_NAME, link_problems, name_problem

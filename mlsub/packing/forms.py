@@ -15,8 +15,8 @@ from typing import IO, Any
 
 import msgspec
 
-from mlsub.io.errors import MlsubError, failing_as, without_panics
-from mlsub.io.look import file_digest, open_regular
+from mlsub.io import MlsubError
+from mlsub.io.look import failing_as, file_digest, open_regular, without_panics
 from mlsub.packing import age
 from mlsub.packing.archive import Put, read_archive
 from mlsub.packing.tree import DamagedError, Manifest, RefusedError

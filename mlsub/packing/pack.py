@@ -16,8 +16,9 @@ from typing import ClassVar
 import msgspec
 
 from mlsub.findings import Effect, Finding, Severity, Verdict
-from mlsub.io.errors import MlsubError, failing_as
+from mlsub.io import MlsubError
 from mlsub.io.folders import Piece, assemble, failing_to_read, record_existing
+from mlsub.io.look import failing_as
 from mlsub.io.write import make_folder, write_file
 from mlsub.packing.manifest import Manifest, Preparation, Waiver, to_ask
 from mlsub.packing.plan import Difference, Plan, compare, lies_in, make_plan, missing_files, obstacles

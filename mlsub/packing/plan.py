@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from mlsub.findings import Finding, Severity
-from mlsub.io.errors import reason_of
+from mlsub.io import reason_of
 from mlsub.io.folders import Piece, foreign_files, list_files, path_digest
 from mlsub.io.look import open_regular
 from mlsub.io.show import first_few

@@ -16,7 +16,7 @@ from shutil import copyfileobj
 
 from msgspec.structs import replace
 
-from mlsub.io.errors import MlsubError, reason_of
+from mlsub.io import MlsubError, reason_of
 from mlsub.io.folders import Piece
 from mlsub.io.look import open_regular
 from mlsub.log.rewrite import ENDINGS

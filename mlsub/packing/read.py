@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
+from mlsub.io import MlsubError
 from mlsub.io.documents import DocumentType, read_document
-from mlsub.io.errors import MlsubError
 from mlsub.io.problems import did_you_mean
 from mlsub.io.read import YamlTree
 from mlsub.packing.manifest import Code, Content, Entry, ExtraFile, Manifest, System, Waiver

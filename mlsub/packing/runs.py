@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from mlsub.findings import Finding
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.io.look import open_regular
 from mlsub.judge.window import Selection, select_window, timed_run, why_no_experiment, why_no_window
 from mlsub.log.events import read_events

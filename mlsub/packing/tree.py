@@ -24,8 +24,8 @@ from pathlib import Path
 import msgspec
 
 from mlsub.findings import Finding
-from mlsub.io.errors import MlsubError, failing_as, reason_of
-from mlsub.io.look import content_digest, file_digest, names_in, open_regular
+from mlsub.io import MlsubError, reason_of
+from mlsub.io.look import content_digest, failing_as, file_digest, names_in, open_regular
 from mlsub.io.show import folded
 from mlsub.io.write import is_temporary_name
 from mlsub.packing.names import MANIFEST, SAME_NAME, link_problems, name_problem

@@ -12,7 +12,7 @@ from typing import BinaryIO, ClassVar
 
 import msgspec
 
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.io.look import open_regular
 from mlsub.log.rewrite import FREE, check_source, find_logs, for_each, line_end, prove_same, records_of, rewrite, zones
 from mlsub.present.envelope import Answer

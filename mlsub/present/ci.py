@@ -13,7 +13,7 @@ import click
 import msgspec
 
 from mlsub.findings import Finding, Severity, Verdict
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.io.problems import FileProblemsError
 from mlsub.io.show import first_few, plain
 from mlsub.present.findings import SUPPRESSED, why_suppressed

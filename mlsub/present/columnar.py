@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING
 
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 import msgspec
 
 from mlsub.divisions import DIVISIONS
+from mlsub.io import MlsubError
 from mlsub.io.data import shipped
-from mlsub.io.errors import MlsubError
 
 #: So many names are listed in full beside what was probably meant.
 _FEW = 16

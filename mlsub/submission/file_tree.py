@@ -13,8 +13,8 @@ from typing import Literal
 import msgspec
 
 from mlsub.findings import Finding
+from mlsub.io import reason_of
 from mlsub.io.data import shipped
-from mlsub.io.errors import reason_of
 from mlsub.rules.catalogue import finding
 from mlsub.submission.listing import FileStatus, Listing
 from mlsub.submission.templates import begins_as_template, content_of, may_be_template

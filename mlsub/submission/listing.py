@@ -10,9 +10,8 @@ from typing import Any
 
 import msgspec
 
-from mlsub.io import look
+from mlsub.io import look, reason_of
 from mlsub.io.data import to_pickle
-from mlsub.io.errors import reason_of
 from mlsub.io.look import AnyPath
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NoReturn
 import msgspec
 
 from mlsub.findings import Finding
-from mlsub.io.errors import reason_of
+from mlsub.io import reason_of
 from mlsub.io.look import open_regular
 from mlsub.io.show import readable
 from mlsub.rounds import Round

@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
+from mlsub.io import reason_of
 from mlsub.io.data import loads, shipped
-from mlsub.io.errors import reason_of
 from mlsub.io.look import means_missing, open_regular
 from mlsub.systems.fields import placeholders_in
 

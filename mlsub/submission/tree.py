@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from mlsub.findings import Finding
-from mlsub.io.errors import reason_of
+from mlsub.io import reason_of
 from mlsub.io.show import plural
 from mlsub.rounds import Round, every_benchmark, wrong_round
 from mlsub.rules.catalogue import FIX, finding

@@ -17,8 +17,8 @@ from typing import Any
 
 import msgspec
 
+from mlsub.io import MlsubError
 from mlsub.io.data import load_yaml
-from mlsub.io.errors import MlsubError
 from mlsub.io.show import squeezed
 from mlsub.systems.fields import fields
 from mlsub.systems.names import find_name, registry

@@ -19,8 +19,8 @@ import msgspec
 from msgspec.structs import replace
 
 from mlsub.findings import Finding
+from mlsub.io import reason_of
 from mlsub.io.data import loads
-from mlsub.io.errors import reason_of
 from mlsub.io.look import open_regular
 from mlsub.io.show import show
 from mlsub.rounds import Round, Statuses

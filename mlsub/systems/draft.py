@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from mlsub.divisions import CLOSED
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.io.show import likely_name
 from mlsub.systems.catalogue import Accelerator, KnownSystem, Software, SourcedValue, facts_of_model, find_software
 from mlsub.systems.description import read_description

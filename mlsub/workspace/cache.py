@@ -20,9 +20,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
-from mlsub.io import VERSION
+from mlsub.io import VERSION, MlsubError
 from mlsub.io.data import blake2b
-from mlsub.io.errors import MlsubError
 from mlsub.io.look import AnyPath, open_regular
 from mlsub.io.write import is_temporary_name, replace_whole
 from mlsub.submission.listing import Listing, file_status

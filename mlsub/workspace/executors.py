@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from mlsub.io import VERSION
-from mlsub.io.errors import MlsubError, needs_extra, reason_of
+from mlsub.io import VERSION, MlsubError, needs_extra, reason_of
 
 if TYPE_CHECKING:
     from mlsub.workspace.places import Context

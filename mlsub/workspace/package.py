@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from mlsub.io.errors import MlsubError, reason_of
+from mlsub.io import MlsubError, reason_of
 from mlsub.io.folders import Piece, assemble, replace_folder
 from mlsub.io.write import staging_beside
 from mlsub.submission.find import is_organisation

@@ -18,8 +18,7 @@ from msgspec.structs import replace
 
 from mlsub.convergence import USUAL, Options
 from mlsub.findings import Finding
-from mlsub.io import look
-from mlsub.io.errors import reason_of
+from mlsub.io import look, reason_of
 from mlsub.io.show import display_path, plural
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round, usages
 from mlsub.rules.catalogue import finding

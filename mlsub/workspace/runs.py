@@ -8,8 +8,7 @@ from fnmatch import filter as matching
 from pathlib import Path
 
 from mlsub.findings import Finding
-from mlsub.io import look
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError, look
 from mlsub.rounds import Round
 from mlsub.rounds.benchmarks import suggest_benchmark
 from mlsub.submission.file_tree import ItemKind, read_file_tree

@@ -17,7 +17,7 @@ import click
 import pytest
 
 from mlsub.cli import main
-from mlsub.commands.lazy import Command
+from mlsub.commands import Command
 from tests.commands.calls import calls
 from tests.commands.tree import leaves
 from tools.support.effort import HUNG

@@ -17,7 +17,7 @@ from mlsub.commands.rcp.build import against_schema
 from mlsub.convergence import newest_algorithm
 from mlsub.convergence.filecheck import check_records, check_reference_file, needed_runs
 from mlsub.convergence.reference import EPOCHS, SAMPLES, read_points
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 
 SPEC = find_spec("mlperf_logging")
 FILES = (

@@ -28,7 +28,7 @@ from mlsub.convergence.curves import (
     spans_a_decade,
 )
 from mlsub.convergence.reference import Point, benchmark_in, read_points, reference_file
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.rounds import get_round, known_rounds
 
 MEAN = Algorithm(stdev="full", pruning="mean", normalise=True, named_by="logs")

@@ -13,8 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.io import folders, look, write
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError, folders, look, write
 from mlsub.io.folders import check_free, folder_digests, replace_folder
 from mlsub.io.write import (
     back_up,

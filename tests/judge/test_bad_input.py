@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mlperf_logging.compliance_checker.mlp_parser import ruleset_100 as official
 
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.io.show import readable
 from mlsub.judge import rules
 from mlsub.log import events, reader

@@ -13,7 +13,7 @@ import pytest
 import mlsub
 from mlsub.commands.merge.run import read_sources
 from mlsub.findings import Verdict
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.submission.report import Report
 from tools.support.make_tree import Tree, make_tree
 

@@ -12,7 +12,7 @@ pa = pytest.importorskip("pyarrow")
 
 from pyarrow import parquet  # noqa: E402
 
-from mlsub.io.errors import MlsubError  # noqa: E402
+from mlsub.io import MlsubError  # noqa: E402
 from mlsub.present.columnar import FORMATS, render  # noqa: E402
 
 TABLE = pa.table(

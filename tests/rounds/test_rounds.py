@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from mlsub.io import MlsubError
 from mlsub.io.data import load_yaml
-from mlsub.io.errors import MlsubError
 from mlsub.rounds import get_round, known_rounds, normalise_round, usages
 from mlsub.rounds.benchmarks import ResultsFolder, benchmark_of
 

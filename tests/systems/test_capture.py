@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.systems.capture import Capture, capture_here, merge_captures, read_capture, to_json
 from mlsub.systems.capture.accelerators import find_accelerators
 from mlsub.systems.capture.tools import run_tool

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from mlsub.io import MlsubError
 from mlsub.io.data import load_yaml
-from mlsub.io.errors import MlsubError
 from mlsub.rounds import get_round, known_rounds
 from mlsub.systems import catalogue as module
 from mlsub.systems.catalogue import (

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.io.problems import FileProblemsError
 from mlsub.packing.tree import DamagedError, RefusedError
 from mlsub.rules.arithmetic import ExpressionError

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.rounds import get_round
 from mlsub.workspace import Context, check_paths
 from mlsub.workspace import cache as caches

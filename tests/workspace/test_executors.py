@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.workspace import Context
 from mlsub.workspace.executors import PAYS_FROM, local_processes, open_pool, run_here
 from mlsub.workspace.logs import cut

@@ -13,7 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 from mlsub.commands.review.run import reading_of, sides_of
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.judge.log import judge_log
 from mlsub.rounds import get_round
 from mlsub.submission.model import LogReport

@@ -14,7 +14,7 @@ import pytest
 
 from mlsub.commands.review.run import Judged, reading_of, sides_of
 from mlsub.findings import Effect
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.rules.catalogue import catalogue, finding, has_effect
 from mlsub.submission.report import Report
 from mlsub.workspace import Context, check_paths

@@ -24,7 +24,7 @@ from mlsub.commands.audit.claims import Result
 from mlsub.commands.audit.places import RoundFolder, chips_of, folder_of
 from mlsub.commands.audit.wording import decimal, fixed, step_of
 from mlsub.convergence import cut_of
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.log.run import Run
 from mlsub.present.footnote import footnote
 from mlsub.review.runs.stretch import measure_lengths, measure_stretch

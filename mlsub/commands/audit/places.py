@@ -13,7 +13,7 @@ import msgspec
 
 from mlsub.commands.audit.claims import Result
 from mlsub.divisions import division_name
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.io.problems import did_you_mean
 from mlsub.io.show import flat
 from mlsub.rounds import get_round

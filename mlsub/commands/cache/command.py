@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlsub.commands.lazy import Command
+from mlsub.commands import Command
 from mlsub.commands.options import asks, open_user_cache
 from mlsub.commands.output import Target, output_options
 

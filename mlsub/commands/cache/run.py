@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 import msgspec
 
 from mlsub.findings import Says
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.present.document import Cell, Column, Document, Facts, Span, Table, document
 from mlsub.present.envelope import Answer
 from mlsub.workspace.cache import Cache

@@ -11,7 +11,7 @@ from click.core import ParameterSource
 from mlsub.commands.output import tell, write_output
 from mlsub.config.baseline import Baseline, make_baseline, read_baseline, suppress
 from mlsub.findings import Verdict
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.submission.report import Report
 
 

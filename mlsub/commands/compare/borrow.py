@@ -18,7 +18,7 @@ from mlsub.commands.compare.trainings import compare_sides, match, measure, read
 from mlsub.commands.compare.words import short_value
 from mlsub.divisions import CLOSED
 from mlsub.findings import Finding
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.io.show import first_few
 from mlsub.log.changes import agreed_values
 from mlsub.rounds import get_round

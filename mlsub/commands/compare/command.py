@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlsub.commands.lazy import Command
+from mlsub.commands import Command
 from mlsub.commands.options import asks, ready
 from mlsub.commands.output import Target, output_options
 from mlsub.present.terminal import progress_bar

@@ -11,7 +11,7 @@ from typing import Any
 from mlsub.commands.compare.model import EntryChange, FileChanges, FindingChange, PackageDiff, SystemChange
 from mlsub.commands.compare.reading import Reading, comparable, read_side, runs_of
 from mlsub.findings import Finding, Kind
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.io.look import content_digest
 from mlsub.log.changes import Change, changed_fields, changed_hyperparameters
 from mlsub.submission.file_tree import Item, ItemKind, read_file_tree

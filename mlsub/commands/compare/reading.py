@@ -10,7 +10,7 @@ import msgspec
 
 from mlsub.commands.compare.model import Side
 from mlsub.findings import Finding, Verdict
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.log.run import Run
 from mlsub.rounds import get_round
 from mlsub.rounds.benchmarks import Compatible, ResultsFolder

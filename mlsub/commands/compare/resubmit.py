@@ -21,7 +21,7 @@ from mlsub.commands.compare.reading import Reading, entry_name, runs_of
 from mlsub.commands.compare.trainings import compare_sides, match, read_timed
 from mlsub.commands.compare.words import short_value
 from mlsub.findings import Effect, Finding, Verdict
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.io.look import content_digest
 from mlsub.io.show import first_few, plural, show
 from mlsub.log.changes import Change

@@ -10,7 +10,7 @@ from mlsub.commands.compare.model import Comparison, PackageDiff
 from mlsub.commands.compare.packages import compare as compare_packages
 from mlsub.commands.compare.resubmit import check_resubmission
 from mlsub.commands.compare.trainings import compare as compare_trainings
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.submission.find import PathKind, locate
 from mlsub.workspace import Context
 

@@ -16,7 +16,7 @@ from mlsub.commands.compare.reading import Reading, comparable, entry_name, read
 from mlsub.commands.compare.words import answer
 from mlsub.convergence import unit_of_counts, unit_words
 from mlsub.convergence.verdict import progress_of
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.log.changes import agreed_values, changed_fields, changed_hyperparameters, count_agreed
 from mlsub.log.reading import usable_number
 from mlsub.rounds import Round

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
-from mlsub.commands.lazy import Command
+from mlsub.commands import Command
 
 
 @click.command("completion", cls=Command, example="mlsub completion bash")

@@ -17,9 +17,9 @@ from mlsub.commands.db.query import check_ready, message_of
 from mlsub.commands.db.rows import Inserter, package_rows
 from mlsub.commands.db.schema import ABOUT, FORMAT, create_tables, stored
 from mlsub.findings import Effect
-from mlsub.io.errors import MlsubError, failing_as
+from mlsub.io import MlsubError
 from mlsub.io.folders import back_up_foreign, check_free, path_digest, replace_folder, write_record
-from mlsub.io.look import open_regular
+from mlsub.io.look import failing_as, open_regular
 from mlsub.io.write import check_output, put_file, staging_beside, sync_file
 from mlsub.present.envelope import Answer
 from mlsub.rounds import get_round

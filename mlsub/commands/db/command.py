@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlsub.commands.lazy import LazyGroup
+from mlsub.commands import LazyGroup
 from mlsub.commands.options import asks, ready
 from mlsub.commands.output import Target, format_option, output_options, tell
 from mlsub.present import FORMATS, columnar

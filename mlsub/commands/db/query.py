@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 import msgspec
 
 from mlsub.commands.db.schema import ABOUT, FORMAT
-from mlsub.io.errors import MlsubError, needs_extra
+from mlsub.io import MlsubError, needs_extra
 from mlsub.present.envelope import Answer
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import msgspec
 
+from mlsub.io import MlsubError
 from mlsub.io.data import shipped
-from mlsub.io.errors import MlsubError
 from mlsub.io.problems import did_you_mean
 from mlsub.present.envelope import Answer
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlsub.commands.lazy import Command
+from mlsub.commands import Command
 from mlsub.commands.opening import folder_option
-from mlsub.io.errors import MlsubError, needs_extra
+from mlsub.io import MlsubError, needs_extra
 from mlsub.io.show import message_line, plural
 from mlsub.present.terminal import put
 

@@ -14,8 +14,8 @@ from msgspec import Meta
 
 from mlsub.commands.demo.train import Parameters, Trained, train_run
 from mlsub.emit import Recorder
+from mlsub.io import MlsubError
 from mlsub.io.documents import DocumentType, read_document
-from mlsub.io.errors import MlsubError
 from mlsub.io.folders import check_free, replace_folder
 from mlsub.io.write import staging_beside, write_file
 from mlsub.rules.load import entry_requirements

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from mlsub.commands.lazy import Command
+from mlsub.commands import Command
 from mlsub.commands.output import Target, output_options
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from mlsub.commands.lazy import Command
+from mlsub.commands import Command
 from mlsub.commands.options import asks, check_rule_names, ready
 from mlsub.commands.output import Target, format_options, tell, write_answer
 from mlsub.commands.settings import on_command_line
@@ -16,7 +16,7 @@ from mlsub.present import FORMATS
 from mlsub.present.terminal import progress_bar
 
 if TYPE_CHECKING:
-    from mlsub.io.errors import MlsubError
+    from mlsub.io import MlsubError
     from mlsub.workspace.places import Request
 
 

@@ -22,8 +22,8 @@ import msgspec
 
 from mlsub.commands.fix.model import ALL, BLANKS, DUPLICATE, LINE_ENDS, MARK, STATUS, Repair
 from mlsub.divisions import division_of
+from mlsub.io import MlsubError
 from mlsub.io.data import loads
-from mlsub.io.errors import MlsubError
 from mlsub.log.event import Event, decode
 from mlsub.log.reader import TOKEN, read_records
 from mlsub.log.rewrite import MARK as RECORD_MARK

@@ -16,8 +16,8 @@ from mlsub.commands.fix.document import header, hunks
 from mlsub.commands.fix.repairs import Edit, edited, fix_description, fix_log, lines_of
 from mlsub.commands.fix.tree import Files, has_other_logs, renamed, root_of, shadow
 from mlsub.findings import Effect, Finding, Kind, Verdict
-from mlsub.io.errors import MlsubError, failing_as, reason_of
-from mlsub.io.look import open_regular
+from mlsub.io import MlsubError, reason_of
+from mlsub.io.look import failing_as, open_regular
 from mlsub.io.write import sync_folder
 from mlsub.log.reader import TOKEN_MLL
 from mlsub.log.rewrite import check_source, prove_same, rewrite

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from mlsub.commands.lazy import Command
+from mlsub.commands import Command
 
 
 @click.command("init", cls=Command, example="mlsub init --from v5.1/ACME")

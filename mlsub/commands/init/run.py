@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 from mlsub.commands.init.draft import Draft, draft_from, draft_of, manifest_text
 from mlsub.commands.output import write_output
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.io.problems import FileProblemsError
 from mlsub.io.write import check_output
 from mlsub.packing.plan import expected_paths

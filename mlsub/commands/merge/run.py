@@ -15,7 +15,7 @@ from typing import ClassVar
 import msgspec
 
 from mlsub.findings import Finding, Verdict
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.io.folders import Piece, check_free
 from mlsub.io.look import content_digest
 from mlsub.io.show import first_few, plural

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlsub.commands.lazy import Command
+from mlsub.commands import Command
 from mlsub.commands.opening import folder_option
 from mlsub.commands.options import asks, ready
 from mlsub.commands.output import Target, format_option

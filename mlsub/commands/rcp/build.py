@@ -23,7 +23,7 @@ from mlsub.convergence.target import MeasureReader, target_of
 from mlsub.convergence.verdict import progress_of
 from mlsub.divisions import CLOSED
 from mlsub.findings import Effect, Finding
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.io.problems import find_flaws
 from mlsub.io.show import plural, readable, same_name, show
 from mlsub.log.event import Defect

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
-from mlsub.commands.lazy import LazyGroup
+from mlsub.commands import LazyGroup
 from mlsub.commands.options import asks, check, check_own_rules, one_benchmark, rcp_points, ready
 from mlsub.commands.output import Target, format_option, output_options, tell, write_output
 from mlsub.commands.settings import setting

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from mlsub.commands.lazy import Command
+from mlsub.commands import Command
 from mlsub.commands.output import Target, format_option, tell
 from mlsub.present.terminal import progress_bar
 

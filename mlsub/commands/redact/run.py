@@ -8,7 +8,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from mlsub.commands.redact.document import Redaction, Unsearched
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.io.read import read_text
 from mlsub.io.show import plain
 from mlsub.io.write import make_folder, put_folder, staging_beside

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from mlsub.commands.review.model import Hyperparameter, Reference, ReviewedEntry
 from mlsub.convergence.reference import hyperparameters_of, reference_file
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.io.show import plural
 from mlsub.judge.keys import ELSEWHERE, known_keys
 from mlsub.log.event import step_of

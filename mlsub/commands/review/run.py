@@ -26,7 +26,7 @@ from mlsub.commands.review.table import benchmarks_of, read_table
 from mlsub.commands.review.table_rules import About, audit_ids, audit_table
 from mlsub.convergence import cut_of
 from mlsub.findings import Effect, Finding, Kind, Severity, Verdict
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.present.document import text_of
 from mlsub.present.entries import organisations_of, verdict_line
 from mlsub.review.disclosure import read_disclosure, select_code

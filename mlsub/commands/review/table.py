@@ -15,8 +15,8 @@ from pathlib import Path
 import msgspec
 
 from mlsub.commands.review.workbook import read_cells
+from mlsub.io import MlsubError, needs_extra, reason_of
 from mlsub.io.data import shipped
-from mlsub.io.errors import MlsubError, needs_extra, reason_of
 from mlsub.rounds import Round
 from mlsub.rounds.benchmarks import ResultsFolder
 

@@ -14,7 +14,7 @@ import msgspec
 
 from mlsub.commands.review.table import Column, Row, letters
 from mlsub.findings import Finding
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.io.read import read_text
 from mlsub.io.show import readable
 from mlsub.rules.catalogue import finding

@@ -15,7 +15,8 @@ from datetime import date
 from functools import reduce
 from xml.parsers import expat
 
-from mlsub.io.errors import MlsubError, without_panics
+from mlsub.io import MlsubError
+from mlsub.io.look import without_panics
 
 #: Parts; of those that are XML the bytes unpacked, and the tags and attributes.
 MAX_PARTS, MAX_UNPACKED, MAX_TAGS = 1_000, 8 << 20, 500_000

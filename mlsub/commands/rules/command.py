@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from mlsub.commands.lazy import LazyGroup
+from mlsub.commands import LazyGroup
 from mlsub.commands.options import check_own_rules, one_benchmark
 from mlsub.commands.output import CheckCommand, Target, check_output_options, output_options
 from mlsub.commands.settings import setting
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 
 if TYPE_CHECKING:
     from mlsub.rounds import Round

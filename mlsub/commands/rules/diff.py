@@ -19,7 +19,7 @@ from mlsub.commands.rules.table import (
 )
 from mlsub.convergence.curves import reference_table
 from mlsub.divisions import CLOSED, DIVISIONS
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.present.envelope import Answer
 from mlsub.rounds import Round, find_benchmark, find_round, find_usage
 from mlsub.rules.aspects.base import DemandPart

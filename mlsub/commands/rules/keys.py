@@ -15,8 +15,8 @@ from mlsub.convergence.curves import plan_of
 from mlsub.convergence.reference import hyperparameters_of, reference_file, runs_of
 from mlsub.divisions import CLOSED, DIVISIONS
 from mlsub.findings import Finding, Severity, Verdict
+from mlsub.io import MlsubError
 from mlsub.io.documents import Pair, read_pairs
-from mlsub.io.errors import MlsubError
 from mlsub.io.show import show
 from mlsub.judge.keys import ELSEWHERE
 from mlsub.judge.preflight import preflight

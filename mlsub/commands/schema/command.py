@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from mlsub.commands.lazy import Command
+from mlsub.commands import Command
 from mlsub.commands.output import write_answer
 from mlsub.present.terminal import put
 

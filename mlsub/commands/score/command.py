@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlsub.commands.lazy import Command
+from mlsub.commands import Command
 from mlsub.commands.options import asks, check
 from mlsub.commands.output import Target, exit_with, output_options
 from mlsub.present import FORMATS

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from mlsub.divisions import DIVISIONS
-from mlsub.io.errors import MlsubError, needs_extra
+from mlsub.io import MlsubError, needs_extra
 from mlsub.present.tables import Column, Row, Value, columns, csv_of, is_formula, legible, parquet_of, rounded
 
 #: The most characters that a cell of a workbook can have.

@@ -11,7 +11,7 @@ from mlsub.commands.score.document import document_of, rows_document, status_not
 from mlsub.commands.score.formats import render_rows
 from mlsub.commands.settings import current
 from mlsub.findings import Verdict
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.io.write import write_file
 from mlsub.present import FORMATS
 from mlsub.present.entries import missing_results

@@ -19,10 +19,9 @@ from typing import ClassVar
 import msgspec
 
 from mlsub.findings import Effect, Finding, Severity, Verdict
-from mlsub.io import VERSION
-from mlsub.io.errors import MlsubError, failing_as, reason_of
+from mlsub.io import VERSION, MlsubError, reason_of
 from mlsub.io.folders import back_up_foreign, bytes_digest, write_record
-from mlsub.io.look import file_digest
+from mlsub.io.look import failing_as, file_digest
 from mlsub.io.show import first_few, plain
 from mlsub.io.write import check_output, put_file, staging_beside, sync_file, write_file
 from mlsub.packing.archive import write_archive

@@ -21,7 +21,7 @@ from mlsub.commands.site.render import Frame, write_page, write_static
 from mlsub.commands.site.result_page import result_page
 from mlsub.commands.site.results import Results, Site, build_rounds
 from mlsub.commands.site.runs import reference_scripts
-from mlsub.io.errors import MlsubError, reason_of
+from mlsub.io import MlsubError, reason_of
 from mlsub.io.folders import check_free, replace_folder
 from mlsub.io.write import staging_beside
 from mlsub.present.document import Document, Span, Text, document

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlsub.commands.lazy import Command
+from mlsub.commands import Command
 from mlsub.commands.options import asks, ready
 from mlsub.commands.output import Target, exit_with, format_option
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.present.terminal import progress_bar
 
 if TYPE_CHECKING:

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from mlsub.commands.site.page import Cell, Page, Series, Table
-from mlsub.io import VERSION
-from mlsub.io.errors import MlsubError, needs_extra
+from mlsub.io import VERSION, MlsubError, needs_extra
 from mlsub.io.show import plain, readable
 from mlsub.present.tables import encodable
 

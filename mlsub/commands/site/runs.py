@@ -29,7 +29,7 @@ from mlsub.commands.site.results import Results, SiteResult, slug
 from mlsub.convergence.curves import Line, RcpReference, limit_lines, mean_line, reference_of, spans_a_decade
 from mlsub.convergence.margin import why_untested
 from mlsub.convergence.reference import Point, parse_cutoff
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.log.reading import usable_number
 from mlsub.submission.model import LogReport
 from mlsub.submission.report import RcpResult

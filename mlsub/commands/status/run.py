@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from mlsub.commands.status.tasks import EntryStatus, Task, fill_in, rejections, tasks_of_plan
 from mlsub.convergence.margin import benchmark_tested, margin_of
 from mlsub.findings import Effect, Kind, Says, Verdict
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.io.show import plural
 from mlsub.packing.manifest import Manifest
 from mlsub.packing.names import MANIFEST_SUFFIX

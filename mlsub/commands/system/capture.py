@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mlsub.emit.ranks import DetectedRanks
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.present.document import Findings
 from mlsub.systems import capture
 from mlsub.systems.capture import Capture

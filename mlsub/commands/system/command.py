@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from mlsub.commands.lazy import LazyGroup
+from mlsub.commands import LazyGroup
 from mlsub.commands.options import check_rule_names, choice_options
 from mlsub.commands.output import CheckCommand, Target, check_output_options, output_options, write_answer, write_output
 from mlsub.commands.settings import apply_waivers_to_findings, fail_on_options, setting

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 import msgspec
 
 from mlsub.findings import Finding, Verdict
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.present.envelope import Answer
 from mlsub.rounds import Round, find_round, find_usage, get_round, known_division, known_rounds
 from mlsub.submission.find import PathKind, Place, infer_round

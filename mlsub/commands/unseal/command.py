@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mlsub.commands.lazy import Command
+from mlsub.commands import Command
 from mlsub.commands.opening import folder_option, opening_options
 from mlsub.commands.output import Target, format_option, tell
 from mlsub.present.terminal import progress_bar

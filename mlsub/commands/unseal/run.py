@@ -13,7 +13,8 @@ import msgspec
 
 from mlsub.config import NAMES, is_settings
 from mlsub.findings import Finding
-from mlsub.io.errors import MlsubError, failing_as
+from mlsub.io import MlsubError
+from mlsub.io.look import failing_as
 from mlsub.io.write import put_folder, staging_beside
 from mlsub.packing.forms import Form, Key, check_opener, check_sha1, form_of, read_sealed
 from mlsub.packing.names import MANIFEST

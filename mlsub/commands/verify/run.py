@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from mlsub.findings import Finding
-from mlsub.io.errors import MlsubError, failing_as
-from mlsub.io.look import file_digest, open_regular
+from mlsub.io import MlsubError
+from mlsub.io.look import failing_as, file_digest, open_regular
 from mlsub.io.show import plural
 from mlsub.packing.archive import discard
 from mlsub.packing.forms import Form, Key, check_opener, check_sha1, form_of, read_sealed

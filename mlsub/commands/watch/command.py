@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mlsub.commands import Command
 from mlsub.commands.ending import INTERRUPTED
-from mlsub.commands.lazy import Command
 from mlsub.commands.options import asks, ready
 
 if TYPE_CHECKING:

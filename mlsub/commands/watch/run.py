@@ -21,7 +21,7 @@ from mlsub.commands.watch.model import Concluded, Reason
 from mlsub.commands.watch.sofar import LogSoFar
 from mlsub.commands.watch.source import FileSource, PipeSource, Source
 from mlsub.findings import Verdict
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.io.show import display_path, tolerate
 from mlsub.present.terminal import console
 from mlsub.rounds import Round

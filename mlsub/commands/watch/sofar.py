@@ -10,7 +10,7 @@ from mlsub.commands.watch.source import FileSource, Look, Restart, Source
 from mlsub.convergence import unit_of, unit_of_counts
 from mlsub.convergence.target import MeasureReader, QualityTarget, plan_of_log, target_of
 from mlsub.findings import Finding, Kind
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.io.show import readable
 from mlsub.judge.log import LogJudge
 from mlsub.judge.rules import NAME_WIDTH

@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from mlsub.io.errors import reason_of
+from mlsub.io import reason_of
 from mlsub.io.look import open_regular
 from mlsub.log.reader import unfinished_from
 

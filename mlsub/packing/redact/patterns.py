@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import msgspec
 
+from mlsub.io import MlsubError
 from mlsub.io.data import shipped
-from mlsub.io.errors import MlsubError
 from mlsub.packing.redact.model import Kind, PrivateSpan
 
 #: How far before something private is looked for what must not stand there.

@@ -13,7 +13,7 @@ from itertools import accumulate, islice
 from pathlib import Path
 from typing import BinaryIO
 
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.io.look import open_regular
 from mlsub.io.show import plain
 from mlsub.log.rewrite import FREE, check_source, for_each, prove_same, rewrite, root_of, zones

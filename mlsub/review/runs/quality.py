@@ -17,7 +17,7 @@ from mlsub.convergence.reference import reference_file, runs_in_force
 from mlsub.convergence.target import MeasureReader, target_of
 from mlsub.convergence.verdict import progress_of
 from mlsub.divisions import CLOSED
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.io.show import first_few, show
 from mlsub.log.reading import usable_number
 from mlsub.log.run import MAX_EVALUATIONS, Evaluation

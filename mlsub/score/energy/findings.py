@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from mlsub.findings import Blocks, Effect, Finding, Kind, Severity
-from mlsub.io.errors import reason_of
+from mlsub.io import reason_of
 from mlsub.io.look import status_of
 from mlsub.io.show import several
 from mlsub.rules.catalogue import finding, has_effect

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePath
 
 from mlsub.findings import Finding, Severity
-from mlsub.io.errors import MlsubError, reason_of
+from mlsub.io import MlsubError, reason_of
 from mlsub.io.look import status_of
 from mlsub.io.show import several
 from mlsub.rounds import Round

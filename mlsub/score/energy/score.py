@@ -11,8 +11,8 @@ from typing import Literal
 import msgspec
 
 from mlsub.findings import Finding
+from mlsub.io import MlsubError
 from mlsub.io.data import blake2b
-from mlsub.io.errors import MlsubError
 from mlsub.submission.report import EnergyResult
 
 

@@ -12,8 +12,7 @@ from pathlib import Path
 import msgspec
 
 from mlsub.findings import Finding
-from mlsub.io import VERSION
-from mlsub.io.errors import MlsubError
+from mlsub.io import VERSION, MlsubError
 from mlsub.io.read import read_text as read_document_text
 from mlsub.io.show import show
 from mlsub.rules.catalogue import finding

@@ -12,7 +12,7 @@ import pytest
 from mlsub.commands.audit.document import document_of, headline, results_of, summary
 from mlsub.commands.audit.run import audit
 from mlsub.commands.audit.verdict import Audit, Judged
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.io.problems import FileProblemsError
 from mlsub.present.text import render
 from mlsub.workspace import Context

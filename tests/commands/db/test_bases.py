@@ -9,7 +9,7 @@ import pytest
 
 from mlsub.convergence import Options
 from mlsub.convergence.reference import reference_file
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from tests.commands.db.place import Place
 from tools.support.make_tree import RUNS, make_tree
 from tools.support.runner import call, run

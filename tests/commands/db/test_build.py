@@ -16,7 +16,7 @@ import pytest
 
 from mlsub.commands.db.build import build
 from mlsub.commands.db.query import query_rows
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from tests.commands.db.place import Place, content_of, duckdb
 from tools.support.corpus import CORPUS
 from tools.support.make_tree import Tree, make_tree, spoil

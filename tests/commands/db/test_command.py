@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from mlsub.commands.output import Target
-from mlsub.io import VERSION
-from mlsub.io.errors import MlsubError
+from mlsub.io import VERSION, MlsubError
 from tests.commands.db.place import Place
 from tests.conftest import ExpectedText
 from tools.support.make_tree import make_tree

@@ -14,7 +14,7 @@ import yaml
 from mlsub.commands.db import query
 from mlsub.commands.db.query import query_arrow, query_rows
 from mlsub.commands.db.schema import tables
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from tests.commands.db.place import Place, duckdb
 from tools.support.effort import HUNG
 

@@ -18,7 +18,7 @@ from mlsub.convergence.filecheck import check_reference_file
 from mlsub.convergence.reference import read_points, reference_file
 from mlsub.emit import DoomedRunError
 from mlsub.findings import Verdict
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from tests.commands.demo.reference import FIRST_SEED, RUNS, SIZES, train_reference
 from tools.support.runner import run
 

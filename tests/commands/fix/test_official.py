@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mlsub.commands.fix.repairs import edited, fix_log
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.packing.redact.redactor import Redactor
 from mlsub.packing.truncate import truncate
 from mlsub.rounds import get_round

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.log import reader
 from mlsub.log.rewrite import records_of
 from mlsub.packing.redact.model import Spot, Where

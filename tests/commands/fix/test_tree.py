@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import mlsub.commands.fix.run as run_module
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from tests.commands.fix.logs import no_log
 from tests.conftest import ExpectedText
 from tools.support.make_tree import Log, Tree, make_log, make_tree, snapshot

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.log.rewrite import records_of
 from mlsub.packing.truncate import LIMIT, truncate
 from tests.commands.fix.logs import events, logs

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.commands.merge.run import plan_merge, read_sources
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.io.folders import folder_digests, write_record
 from mlsub.rounds import get_round
 from mlsub.workspace import AS_FOUND, package

@@ -12,7 +12,7 @@ from typing import BinaryIO
 import pytest
 
 from mlsub.findings import Verdict
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.io.folders import assemble
 from mlsub.packing.manifest import Waiver
 from mlsub.packing.pack import deciding, waiver_of

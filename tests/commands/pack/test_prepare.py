@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.packing import prepare, truncate
 from mlsub.workspace import check_path
 from tools.support.make_tree import Log

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.commands.init.draft import manifest_text, path
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.io.problems import FileProblemsError
 from mlsub.packing.read import expand, manifest_schema, read_manifest
 

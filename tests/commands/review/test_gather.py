@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import mlsub.workspace.reading
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.workspace import Context
 from tests.gathering import gather
 from tests.review.runs.build import write_tree

@@ -19,7 +19,7 @@ from mlsub.commands.review.table import MAX_COLUMNS, MAX_ROWS, benchmarks_of, re
 from mlsub.commands.review.table_rules import audit_ids, audit_table, private_id
 from mlsub.commands.score.formats import render_csv, render_xlsx
 from mlsub.findings import Finding
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.rounds import get_round
 from mlsub.submission.result import Result
 from mlsub.workspace import Context, check_with_logs

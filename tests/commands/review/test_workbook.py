@@ -17,7 +17,7 @@ import pytest
 from mlsub.commands.review import workbook
 from mlsub.commands.review.table import read_table
 from mlsub.commands.review.workbook import read_cells
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from tools.support.make_workbook import pack
 
 pytest.importorskip("python_calamine")

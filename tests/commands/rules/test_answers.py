@@ -21,7 +21,7 @@ from mlsub.commands.rules.keys import key_list
 from mlsub.commands.rules.table import Overview, every_rule, overview, rule_table
 from mlsub.convergence.curves import reference_table
 from mlsub.divisions import DIVISIONS
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.present import markdown, text
 from mlsub.present.document import Document
 from mlsub.present.envelope import Answer, answer

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from mlsub.commands.seal.run import seal_tree
 from mlsub.commands.unseal.run import unseal
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.packing.age import WrongKeyError, decrypt, encrypt
 from mlsub.packing.forms import Key, read_identities
 from mlsub.packing.tree import DamagedError

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from mlsub.commands.unseal.run import unseal
 from mlsub.commands.verify.run import verify_sealed
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.packing.archive import CHUNK, discard, read_archive, read_members, trailer
 from mlsub.packing.names import link_problems
 from mlsub.packing.tree import DamagedError, RefusedError

@@ -14,7 +14,7 @@ import pytest
 from mlsub.commands.seal.run import seal_tree
 from mlsub.commands.unseal.run import unseal
 from mlsub.commands.verify.run import verify_sealed
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.packing.age import VERSION
 from mlsub.packing.forms import check_key, read_identities, read_passphrase, read_recipients
 from mlsub.packing.tree import RefusedError

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 
 from mlsub.commands.seal.run import seal_tree
 from mlsub.commands.unseal.run import unseal
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.packing.forms import Key
 from mlsub.submission.find import find
 from tests.commands.seal.trees import (

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from mlsub.commands.seal import run as sealing
 from mlsub.commands.seal.run import default_name, seal_tree
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.packing.names import link_problems, name_problem
 from mlsub.packing.tree import RefusedError, Tree, scan
 from mlsub.rules.catalogue import finding

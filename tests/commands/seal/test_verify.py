@@ -14,7 +14,7 @@ import pytest
 from mlsub.commands.seal.run import seal_tree
 from mlsub.commands.unseal.run import unseal
 from mlsub.commands.verify.run import verify_receipt, verify_sealed, verify_tree
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.packing.forms import Key
 from mlsub.packing.tree import Manifest, RefusedError, parse_manifest
 from tests.commands.seal.test_roundtrip import forms, pair

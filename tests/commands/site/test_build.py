@@ -20,7 +20,7 @@ from mlsub.commands.site.page import Bar, Picture, Series
 from mlsub.commands.site.preview import HEIGHT, WIDTH, draw_png
 from mlsub.commands.site.render import POLICY, STATIC, safe_json
 from mlsub.commands.site.results import SiteResult
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.workspace import Context
 from tests.commands.site.sites import Html, checked, result_rows, rounds, script, two_rounds
 from tests.commands.test_hostile import HOSTILE

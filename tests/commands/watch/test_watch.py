@@ -17,7 +17,7 @@ from mlsub.commands.watch import run as run_module
 from mlsub.commands.watch.model import Concluded, Ended, Found, RunSoFar
 from mlsub.commands.watch.run import Clock, Watch
 from mlsub.findings import Verdict
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.workspace import Context, Request, check_paths
 from tools.oracle.shared import ABSENT, CORPUS, present
 from tools.support.effort import HUNG

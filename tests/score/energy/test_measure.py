@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 from mlsub.score.energy.score import BadLines, Power, Record, RunPower, Switch, energy_result, measure, run_joules
 
 NAME = "node_0.txt"

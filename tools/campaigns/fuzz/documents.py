@@ -21,8 +21,8 @@ from mlsub.config.load import load
 from mlsub.convergence.filecheck import check_reference_file
 from mlsub.convergence.reference import benchmark_in, runs_of
 from mlsub.findings import Finding
+from mlsub.io import MlsubError
 from mlsub.io.documents import read_pairs
-from mlsub.io.errors import MlsubError
 from mlsub.io.problems import FileProblemsError
 from mlsub.io.read import read_tree
 from mlsub.io.show import plain

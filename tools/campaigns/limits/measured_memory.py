@@ -214,7 +214,7 @@ READ_WORKBOOK = """
 import re, resource, sys
 from pathlib import Path
 from mlsub.commands.review.workbook import read_cells
-from mlsub.io.errors import MlsubError
+from mlsub.io import MlsubError
 try:
     for _ in read_cells(Path(sys.argv[1]).read_bytes(), "table.xlsx"):
         pass
