@@ -18,6 +18,7 @@ from collections.abc import Callable, Hashable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from threading import RLock
 from typing import Any, TypeVar, cast
 
 import msgspec
@@ -30,10 +31,12 @@ try:
 except ImportError:  # Another Python than CPython.
     from hashlib import blake2b
 
-__all__ = ["blake2b", "load_yaml", "loads", "shipped", "to_pickle", "too_deep"]
+__all__ = ["blake2b", "decoder", "load_yaml", "loads", "shipped", "to_pickle", "too_deep"]
 
 
 _ENCODER = msgspec.msgpack.Encoder()
+#: The first use of a type prepares it. Another thread that decodes with it before that is done crashes the process.
+_PREPARING = RLock()
 
 
 def to_pickle(value: msgspec.Struct) -> tuple[Any, ...] | None:
@@ -48,12 +51,18 @@ def to_pickle(value: msgspec.Struct) -> tuple[Any, ...] | None:
 
 
 def _from_pickle(kind: type[msgspec.Struct], content: bytes) -> Any:
-    return _decoder(kind).decode(content)
+    return decoder(kind).decode(content)
+
+
+def decoder(type_: Any) -> msgspec.msgpack.Decoder[Any]:
+    """Return what reads a type from MessagePack."""
+    with _PREPARING:
+        return _make_decoder(type_)
 
 
 @cache
-def _decoder(kind: type[msgspec.Struct]) -> msgspec.msgpack.Decoder[Any]:
-    return msgspec.msgpack.Decoder(kind)
+def _make_decoder(type_: Any) -> msgspec.msgpack.Decoder[Any]:
+    return msgspec.msgpack.Decoder(type_)
 
 
 T = TypeVar("T")
@@ -108,7 +117,9 @@ def _write_cache(file: Path, text: bytes, content: Any) -> None:
 
 @cache
 def _shipped(module: str, name: str, kind: Hashable) -> Any:
-    return msgspec.convert(load_yaml(Path(module).parent / name), cast(Any, kind))
+    content = load_yaml(Path(module).parent / name)
+    with _PREPARING:
+        return msgspec.convert(content, cast(Any, kind))
 
 
 def shipped(module: str, name: str, kind: type[T]) -> T:

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 
 from mlsub.io import VERSION, MlsubError
-from mlsub.io.data import blake2b
+from mlsub.io.data import blake2b, decoder
 from mlsub.io.look import AnyPath, open_regular
 from mlsub.io.write import is_temporary_name, replace_whole
 from mlsub.submission.listing import Listing, file_status
@@ -46,7 +46,6 @@ _TAG, _TAG_TEXT = "CACHEDIR.TAG", b"Signature: 8a477f597d28d172789f06886806bc55\
 #: A part that is so old (s) belongs to no process that still writes; a time of use that is so old is written anew.
 _HOUR_S = 3600
 _ENCODER = msgspec.msgpack.Encoder()
-_DECODERS: dict[Any, msgspec.msgpack.Decoder[Any]] = {}
 #: What encoding and decoding raise for values that do not fit, and for damage.
 FAILURES = (msgspec.MsgspecError, TypeError, ValueError, OverflowError, RecursionError)
 
@@ -220,13 +219,6 @@ def code_digest() -> bytes:
                         status = entry.stat()
                         found.append((entry.path, status.st_size, status.st_mtime_ns, status.st_ctime_ns))
     return digest_of(VERSION, msgspec.__version__, sys.version, sorted(found))
-
-
-def decoder(type_: Any) -> msgspec.msgpack.Decoder[Any]:
-    """What reads a type from MessagePack."""
-    if type_ not in _DECODERS:
-        _DECODERS[type_] = msgspec.msgpack.Decoder(type_)
-    return _DECODERS[type_]
 
 
 def encode_lossless(value: Any) -> msgspec.Raw | None:

@@ -13,7 +13,7 @@ import msgspec
 
 from mlsub.divisions import DIVISIONS
 from mlsub.findings import Effect, Finding
-from mlsub.io.data import to_pickle
+from mlsub.io.data import decoder, to_pickle
 from mlsub.review.fingerprints import Fingerprint
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import has_effect
@@ -26,7 +26,6 @@ from mlsub.workspace.cache import (
     Cache,
     TreeState,
     content_digest,
-    decoder,
     digest_of,
     file_fingerprint,
     record_name,

@@ -177,3 +177,45 @@ def test_depth_is_that_of_the_value(value: object, more: int) -> None:
 def _levels(value: object) -> int:
     inner = value if isinstance(value, list) else value.values() if isinstance(value, dict) else None
     return 0 if inner is None else 1 + max(map(_levels, inner), default=0)
+
+
+TWO_THREADS = """
+from threading import Event, Thread, current_thread
+
+import msgspec
+
+from mlsub.io.data import decoder
+
+preparing, asked = Event(), Event()
+
+
+def slowly():
+    if current_thread() is first:
+        preparing.set()
+        asked.wait()
+        asked.clear()
+        asked.wait(0.5)  # Nobody sets it again: the other thread has this long to go wrong.
+    return int
+
+
+class Inner(msgspec.Struct):
+    number: "slowly()"
+
+
+class Outer(msgspec.Struct):
+    inner: Inner
+
+
+first = Thread(target=decoder, args=(Outer,))
+first.start()
+preparing.wait()
+asked.set()
+print(decoder(Outer).decode(msgspec.msgpack.encode({"inner": {"number": 3}})).inner.number)
+first.join()
+"""
+
+
+def test_two_threads_may_prepare_one_type() -> None:
+    """Results of workers come in by a thread of their own, while the main thread reads the cache."""
+    done = subprocess.run([sys.executable, "-c", TWO_THREADS], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "3\n", "")
