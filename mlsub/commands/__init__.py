@@ -24,6 +24,17 @@ if TYPE_CHECKING:
 _KNOWN = frozenset(("BENCHMARK", "DIVISION", "FRAMEWORK", "NEW", "OLD", "ROUND", "RULE", "STATUS", "SYSTEM", "USAGE"))
 #: Files and folders that are read or written as a text by the command itself.
 _FILES = {"DIR": "dir", "FILE": "file", "SYSTEM|FILE": "file"}
+#: The help of a command with more options than this has headings.
+_MOST_WITHOUTHEADINGS = 12
+#: The heading of each option that several commands have; the others, a command's own, come first.
+HEADINGS = {
+    "Round and rules": ("round", "usage", "division", "rules", "rcp", "rcp-points", "rcp-bert-train-samples"),
+    "What counts": ("fail-on", "strict", "baseline", "write-baseline", "even-rejected", "even-with-errors"),
+    "What is shown": ("select", "ignore", "only", "severity", "quiet", "summary", "verbose", "show-settings"),
+    "Output": ("format", "output", "force", "color"),
+    "Speed": ("jobs", "executor", "cache", "cache-dir"),
+    "Settings and help": ("config", "isolated", "help"),
+}
 
 
 class KnownNames(click.types.StringParamType):
@@ -89,6 +100,22 @@ class Command(_Common):
         with formatter.indentation():
             formatter.write(f"{'':{formatter.current_indent}}$ {self.example}\n")
         super().format_help_text(ctx, formatter)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The options; many of them under headings."""
+        shown = [one for one in self.get_params(ctx) if isinstance(one, click.Option) and not one.hidden]
+        if len(shown) <= _MOST_WITHOUTHEADINGS:
+            super().format_options(ctx, formatter)
+            return
+        headings = {f"--{name}": heading for heading, names in HEADINGS.items() for name in names}
+        rows: dict[str, list[tuple[str, str]]] = {"Options": [], **{heading: [] for heading in HEADINGS}}
+        for option in shown:
+            heading = next((headings[flag] for flag in option.opts if flag in headings), "Options")
+            rows[heading] += filter(None, [option.get_help_record(ctx)])
+        for heading, written in rows.items():
+            if written:
+                with formatter.section(heading):
+                    formatter.write_dl(written)
 
 
 class LazyGroup(_Common, click.Group):

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
 from mlsub.cli import main
+from mlsub.commands import HEADINGS
 from tests.commands.calls import calls
-from tests.commands.tree import every
+from tests.commands.tree import every, leaves
 from tools.support.make_tree import make_tree
 
 #: What no help needs, and no start.
@@ -157,3 +160,23 @@ def test_help_is_for_people(words: tuple[str, ...]) -> None:
     assert done.exit_code == 0
     assert "\\b" not in done.output
     assert "Exit status" in done.output or len(words) == 0 or "COMMAND" in done.output
+
+
+@pytest.mark.parametrize("words", sorted(leaves()))
+def test_many_options_stand_under_headings(words: str) -> None:
+    command = leaves()[words]
+    options = [one for one in command.get_params(click.Context(command)) if isinstance(one, click.Option)]
+    shown = {next(flag for flag in one.opts if flag.startswith("--")) for one in options if not one.hidden}
+    listed: dict[str, str] = {}
+    heading = ""
+    for line in CliRunner().invoke(main, [*words.split(), "--help"]).stdout.splitlines():
+        if found := re.match(r"(\w[\w ]*):$", line):
+            heading = found[1]
+        elif found := re.match(r"  (?:-\w, )?(--[\w-]+)", line):
+            assert listed.setdefault(found[1], heading) == heading
+    assert set(listed) == shown
+    if len(shown) > 12:
+        expected = {f"--{name}": heading for heading, names in HEADINGS.items() for name in names}
+        assert listed == {name: expected.get(name, "Options") for name in listed}
+    else:
+        assert set(listed.values()) == {"Options"}
