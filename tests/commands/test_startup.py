@@ -172,7 +172,7 @@ def test_many_options_stand_under_headings(words: str) -> None:
     for line in CliRunner().invoke(main, [*words.split(), "--help"]).stdout.splitlines():
         if found := re.match(r"(\w[\w ]*):$", line):
             heading = found[1]
-        elif found := re.match(r"  (?:-\w, )?(--[\w-]+)", line):
+        elif heading and (found := re.match(r"  (?:-\w, )?(--[\w-]+)", line)):
             assert listed.setdefault(found[1], heading) == heading
     assert set(listed) == shown
     if len(shown) > 12:
