@@ -1,6 +1,7 @@
 """mlsub: check, score and audit MLPerf-style training submissions.
 
-The two things most callers want are :func:`check` and the :class:`~mlsub.submission.report.Report` it returns.
+:func:`check` returns one :class:`~mlsub.submission.report.Report` on a path, :func:`results` yields a
+:class:`~mlsub.submission.result.Result` for each entry; :mod:`mlsub.emit` records the run of a training.
 """
 
 from __future__ import annotations
@@ -12,9 +13,12 @@ from mlsub.io import VERSION
 #: As in typing, which takes longer to import than the rest of this.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from mlsub.submission.report import Report
+    from collections.abc import Iterator, Sequence
 
-__all__ = ["__version__", "check"]
+    from mlsub.submission.report import Report
+    from mlsub.submission.result import Result
+
+__all__ = ["__version__", "check", "results"]
 
 __version__ = VERSION
 
@@ -43,3 +47,32 @@ def check(
     from mlsub.workspace import check_path
 
     return check_path(path, round=round, usage=usage, jobs=jobs)
+
+
+def results(
+    paths: str | PathLike[str] | Sequence[str | PathLike[str]],
+    round: str | None = None,
+    usage: str | None = None,
+    *,
+    jobs: int | None = None,
+) -> Iterator[Result]:
+    """Yield the result of each entry below some paths: its verdict, score, convergence and system.
+
+    A log that lies in no entry has no result: :func:`check` judges it.
+
+    Rounds come in the order in which the paths first name them, the entries of a round in that of its report. Entries
+    are yielded as soon as their round is read. The cache of the command line is neither used nor written.
+
+    Args:
+        paths: one path, or several, as of :func:`check`.
+        round: as of :func:`check`; for all paths.
+        usage: as of :func:`check`; for all paths.
+        jobs: as of :func:`check`.
+
+    Raises:
+        mlsub.io.MlsubError: a path holds nothing that can be checked; it is raised when its turn comes.
+    """
+    from mlsub.workspace import each_result
+
+    given = [paths] if isinstance(paths, str | PathLike) else list(paths)
+    return each_result(given, round=round, usage=usage, jobs=jobs)

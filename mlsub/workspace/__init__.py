@@ -7,8 +7,10 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mlsub.findings import Finding, Verdict
+from mlsub.io import MlsubError
 from mlsub.io.show import display_path
 from mlsub.review.fingerprints import audit_same_fingerprints
 from mlsub.rounds import Round, get_round, normalise_round
@@ -18,6 +20,9 @@ from mlsub.submission.report import Report
 from mlsub.workspace.logs import Checked, Job, logs_job, package_job
 from mlsub.workspace.places import ANY, AS_FOUND, Context, Request, find_places, in_one_line, known_round
 from mlsub.workspace.schedule import run
+
+if TYPE_CHECKING:
+    from mlsub.submission.result import Result
 
 __all__ = [
     "ANY",
@@ -31,6 +36,7 @@ __all__ = [
     "check_paths",
     "check_places",
     "check_with_logs",
+    "each_result",
     "find_places",
     "in_one_line",
     "known_round",
@@ -43,6 +49,20 @@ def check_path(
 ) -> Report:
     """Check one path; see :func:`mlsub.check`."""
     return check_paths([path], Context(Request(round, usage), jobs=jobs))[0]
+
+
+def each_result(
+    paths: Sequence[str | os.PathLike[str]],
+    round: str | None = None,
+    usage: str | None = None,
+    jobs: int | None = None,
+) -> Iterator[Result]:
+    """Yield the result of each entry; see :func:`mlsub.results`."""
+    _, found = _check(paths, Context(Request(round, usage), jobs=jobs), keep=False)
+    for checked in found:
+        if checked.report.official is Verdict.NOT_CHECKED:
+            raise MlsubError(*(f"{checked.report.root}: {f.message}" for f in checked.report.findings if f.rejects))
+        yield from checked.results
 
 
 def check_paths(paths: Sequence[str | os.PathLike[str]], context: Context) -> list[Report]:

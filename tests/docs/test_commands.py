@@ -153,10 +153,13 @@ TOOLS = ("mlsub", "make")
 
 
 def test_python_of_the_docs_runs(workplace: Reader) -> None:
-    [code] = blocks("docs/python.md", "python")
-    done = workplace.run([sys.executable, "-c", code])
-    assert done.stdout.startswith("accepted\n")
-    assert "this-machine-open digits" in done.stdout
+    check, results, recorder = (
+        workplace.run([sys.executable, "-c", code]) for code in blocks("docs/python.md", "python")
+    )
+    assert check.stdout.startswith("accepted\n")
+    assert "this-machine-open digits" in check.stdout
+    assert results.stdout.count("1.0 Rehearsal ") == results.stdout.count("\naccepted ") == 2
+    assert "global_batch_size" in recorder.stdout
 
 
 @pytest.mark.slow
