@@ -34,7 +34,7 @@ def test_what_a_path_lacks_is_raised_when_its_turn_comes(tmp_path: Path) -> None
     tree = make_tree(tmp_path)
     found = mlsub.results([tree.folder, tmp_path / "nowhere"])
     assert next(found).organisation == "ACME"
-    with pytest.raises(MlsubError, match="There is no .*nowhere"):
+    with pytest.raises(MlsubError, match=r"There is no .*nowhere"):
         next(found)
 
 
