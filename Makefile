@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 DOCS   := $(VENV)/.docs
 NPM    := tests/commands/site/npm
-# A lock file for pip, as CI uses: LOCK=requirements/ci.txt. It has all extras but those of the adapters.
+# A lock file for pip, as CI uses: LOCK=.ci/requirements.txt. It has all extras but those of the adapters.
 LOCK   ?=
 NEWEST ?= python3.14
 # Parts of test-all, campaigns and supply: make test-all PART="lowest newest".
@@ -48,7 +48,7 @@ help:
 	@echo "make parity     compare with the recorded official verdicts"
 	@echo "make campaigns  test for hours: long, fuzz, faults, limits, long-parity; PART=fuzz for one"
 	@echo "make mutants    change the source in 300 places, and say which changes no test notices"
-	@echo "make supply     write THIRD-PARTY.md and a bill of materials, and look for known vulnerabilities; PART=sbom for one"
+	@echo "make supply     list licences, write a bill of materials, and look for known vulnerabilities; PART=sbom for one"
 	@echo "make clean      remove all that was built"
 
 $(STAMP): setup.cfg pyproject.toml $(LOCK)
@@ -160,7 +160,7 @@ lock: $(STAMP)
 	$(EXTRA) '.[supply]'
 	$(BIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --no-annotate --python-version 3.11 \
 		--custom-compile-command 'make lock' $(foreach extra,$(subst $(comma), ,$(LOCKED)),--extra $(extra)) \
-		setup.cfg --output-file requirements/ci.txt
+		setup.cfg --output-file .ci/requirements.txt
 
 # For a quiet machine: half an hour.
 bench: $(STAMP)
@@ -198,7 +198,8 @@ supply: $(or $(PART),licences sbom audit)
 
 licences: $(STAMP)
 	$(EXTRA) '.[supply]'
-	$(BIN)/python -m tools.supply.licences --write
+	mkdir -p build
+	$(BIN)/python -m tools.supply.licences build/third-party.md
 
 sbom: $(STAMP)
 	$(EXTRA) '.[supply]'

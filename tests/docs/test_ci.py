@@ -36,7 +36,7 @@ def test_the_page_has_every_input_with_its_default() -> None:
 def test_gitlab_can_read_its_job() -> None:
     [job] = [snippet for snippet in SNIPPETS if "include" in snippet]
     validate(job, "gitlab-ci")
-    variables = yaml.safe_load((REPOSITORY / "ci" / "gitlab.yml").read_text())["mlsub"]["variables"]
+    variables = yaml.safe_load((REPOSITORY / "examples" / "ci" / "gitlab.yml").read_text())["mlsub"]["variables"]
     assert set(job["mlsub"]["variables"]) <= set(variables)
 
 

@@ -93,7 +93,7 @@ def test_pre_commit_try_repo(tree: Tree, tmp_path: Path) -> None:
     assert re.search(r"mlsub system check\.+Passed", done.stdout)
 
 
-GITLAB = yaml.safe_load((REPOSITORY / "ci" / "gitlab.yml").read_text())
+GITLAB = yaml.safe_load((REPOSITORY / "examples" / "ci" / "gitlab.yml").read_text())
 
 
 def test_gitlab_can_read_the_job() -> None:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-LOCK = Path(__file__).parents[2] / "requirements" / "ci.txt"
+LOCK = Path(__file__).parents[2] / ".ci" / "requirements.txt"
 CLEAN, FOUND, NOT_CHECKED = 0, 1, 2
 WORDS = ["--require-hashes", "--disable-pip", "--format", "json", "--progress-spinner=off"]
 

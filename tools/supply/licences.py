@@ -1,4 +1,4 @@
-"""The licences of all that mlsub runs with: ``python -m tools.supply.licences`` prints THIRD-PARTY.md; ``--write``.
+"""The licences of all that mlsub runs with: ``python -m tools.supply.licences FILE`` writes them as a page.
 
 What it runs with are the packages that setup.cfg names for users, those that they need, and the scripts that ship with
 the site and the documentation. The names come from the installed packages (``make supply``).
@@ -6,11 +6,10 @@ the site and the documentation. The names come from the installed packages (``ma
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 from configparser import ConfigParser
-from importlib.metadata import PackageNotFoundError, requires
+from importlib.metadata import PackageNotFoundError, metadata, requires
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,7 +17,6 @@ from packaging.requirements import Requirement
 from packaging.utils import NormalizedName, canonicalize_name
 
 REPOSITORY = Path(__file__).parents[2]
-LIST = REPOSITORY / "THIRD-PARTY.md"
 #: What users install. The adapters bring frameworks that a training has anyway, and the rest is for developers.
 EXTRAS = ("dask", "db", "rehearsal", "report", "tables")
 #: Where the metadata of a package say nothing: its licence, and where it says so.
@@ -26,11 +24,11 @@ SAID_ELSEWHERE = {"pyrage": ("MIT", "the file LICENSE of its source")}
 HEAD = """# Third-party software
 
 What mlsub runs with, and under which licence; `make supply` writes this list from the metadata of the packages.
-mlsub itself is under the Apache License 2.0 ([LICENSE](LICENSE)).
+mlsub itself is under the Apache License 2.0 (LICENSE).
 
 Frameworks that the extras `lightning`, `transformers`, `keras` and `adapters` name are not listed: a training that
 mlsub records has them already. Packages that only developers install are not listed either;
-[CONTRIBUTING.md](CONTRIBUTING.md) says what they are for.
+CONTRIBUTING.md says what they are for.
 
 """
 
@@ -84,29 +82,28 @@ def closure() -> dict[NormalizedName, str]:
     return found
 
 
-def listed() -> dict[str, str]:
-    """The packages in THIRD-PARTY.md, and their licences."""
-    lines = LIST.read_text("utf-8").partition("## Packages")[2].partition("## Scripts")[0].splitlines()
-    rows = [line.removeprefix("| ").split(" | ") for line in lines if line.startswith("| ")][1:]
-    return {row[0].lstrip("[").split("]")[0]: row[1] for row in rows}
+def licence_of(name: str) -> str:
+    """The licence that the metadata of a package state.
+
+    Raises:
+        SystemExit: they state none.
+    """
+    fields = metadata(name).json
+    classifiers = (one.rpartition(" :: ")[2] for one in fields.get("classifier", ()) if one.startswith("License"))
+    stated = fields.get("license_expression") or ", ".join(classifiers) or fields.get("license")
+    licence = SAID_ELSEWHERE[name][0] if name in SAID_ELSEWHERE else str(stated or "")
+    if not licence:
+        raise SystemExit(f"the metadata of {name} do not say its licence; look it up for SAID_ELSEWHERE")
+    return licence
 
 
 def _packages(names: dict[NormalizedName, str]) -> Iterator[str]:
-    import piplicenses  # pip-licenses, of the extra supply
-
-    wanted = piplicenses.create_parser().parse_args(["--from", "mixed", "-u", "-f", "json", "-s"])
-    said = {canonicalize_name(row["Name"]): row for row in json.loads(piplicenses.create_output_string(wanted))}
     for name, asker in sorted(names.items()):
-        row = said[name]
-        licence, _ = SAID_ELSEWHERE.get(name, (row["License"], ""))
-        if licence == "UNKNOWN":
-            raise SystemExit(f"the metadata of {name} do not say its licence; look it up for SAID_ELSEWHERE")
-        shown = f"[{name}]({row['URL']})" if row["URL"].startswith("http") else name
-        yield f"| {shown} | {licence.replace('; ', ', ')} | {asker} |"
+        yield f"| [{name}](https://pypi.org/project/{name}/) | {licence_of(name)} | {asker} |"
 
 
 def page() -> str:
-    """THIRD-PARTY.md."""
+    """The page, in Markdown."""
     lines = ["## Packages", "", "| package | licence | asked for by |", "|---|---|---|", *_packages(closure())]
     lines += ["", *(f"The licence of {name} is that of {where}." for name, (_, where) in SAID_ELSEWHERE.items())]
     lines += ["", "## Scripts", "", "| file | library | licence | text |", "|---|---|---|---|"]
@@ -119,10 +116,6 @@ def page() -> str:
 
 if __name__ == "__main__":
     try:
-        made = page()
-    except (ImportError, PackageNotFoundError) as error:
+        Path(sys.argv[1]).write_text(page(), "utf-8")
+    except PackageNotFoundError as error:
         sys.exit(f"{error}: make supply installs it")
-    if sys.argv[1:] == ["--write"]:
-        LIST.write_text(made, "utf-8")
-    else:
-        print(made, end="")
