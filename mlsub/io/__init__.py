@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 #: The version of mlsub, which every answer names.
-VERSION = "0.2.0"
+VERSION = "0.3.0"
 
 
 class MlsubError(Exception):
