@@ -21,7 +21,7 @@ from mlsub.commands.rules.diff import keyed, round_diff
 from mlsub.commands.rules.document import alternatives, change_table, diff_blocks, listed, name, rows_table
 from mlsub.commands.rules.table import (
     BenchmarkLine,
-    Row,
+    KeyRow,
     RuleTable,
     benchmark_line,
     package_facts,
@@ -285,7 +285,7 @@ def _needs_table(head: str, needs: Iterable[tuple[Cell, BenchmarkLine]]) -> Tabl
     return Table(columns, tuple(rows))
 
 
-def _rows_table(rows: Sequence[Row], head: str, more: Callable[[Row], Cell]) -> Table:
+def _rows_table(rows: Sequence[KeyRow], head: str, more: Callable[[KeyRow], Cell]) -> Table:
     """Rows of rules with a further column, which ``more`` fills."""
     table = rows_table(rows)
     filled = ((*cells, more(row)) for cells, row in zip(table.rows, rows, strict=True))
@@ -294,7 +294,7 @@ def _rows_table(rows: Sequence[Row], head: str, more: Callable[[Row], Cell]) -> 
 
 def _common_table(round_: Round) -> Table:
     """The common rows, those of both divisions once."""
-    found: dict[Row, list[str]] = {}
+    found: dict[KeyRow, list[str]] = {}
     for division in DIVISIONS:
         for rule in rules_for(round_.usage, round_.name, division, None, round_.overlay).rules:
             bare = msgspec.structs.replace(row_of(rule, division), source="", blocks=Blocks.NONE, rules=())
@@ -339,7 +339,7 @@ def _demands(rounds: list[Round], table: RuleTable) -> Iterator[Block]:
         yield _rows_table(list(some), "since", lambda row: _since(rounds, table, row))
 
 
-def _since(rounds: list[Round], table: RuleTable, row: Row) -> str:
+def _since(rounds: list[Round], table: RuleTable, row: KeyRow) -> str:
     """The first round since which the demands on a key have not changed."""
     first, wanted = rounds[-1].name, None
     for round_ in reversed(rounds):

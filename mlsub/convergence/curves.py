@@ -258,7 +258,7 @@ def spans_a_decade(sizes: Sequence[float]) -> bool:
     return min(sizes) > 0 and math.log10(max(sizes) / min(sizes)) > 1
 
 
-class Row(Point, frozen=True):
+class ReferenceRow(Point, frozen=True):
     """One reference point; ``kept`` is whether the official pruning keeps it, ``on_hull`` that of the written rules.
 
     ``pruned_by`` are the batch sizes of the two neighbours that are faster between them, or of the fastest point, below
@@ -278,11 +278,11 @@ class ReferenceTable(msgspec.Struct, frozen=True):
     benchmark: str
     unit: str
     runs: int
-    rows: tuple[Row, ...]
+    rows: tuple[ReferenceRow, ...]
     reference_points: Cutoff = "published"
 
 
-class Plan(msgspec.Struct, frozen=True):
+class BatchPlan(msgspec.Struct, frozen=True):
     """What the runs at a batch size are compared with: accepted from ``minimum`` on, scaled below ``mean``."""
 
     usage: str
@@ -307,7 +307,7 @@ def reference_table(round_: Round, name: str, cutoff: Cutoff = "published") -> R
     reference = reference_of(round_, name, cutoff=cutoff)
     removed = find_pruned(reference.points, reference.algorithm, reference.runs)
     rows = tuple(
-        Row(
+        ReferenceRow(
             **msgspec.structs.asdict(reference.with_allowance(point)),
             kept=point in reference.kept,
             on_hull=point in reference.hull,
@@ -318,7 +318,7 @@ def reference_table(round_: Round, name: str, cutoff: Cutoff = "published") -> R
     return ReferenceTable(round_.usage, round_.name, name, reference.unit, reference.runs, rows, cutoff)
 
 
-def plan_of(round_: Round, name: str, batch_size: float, cutoff: Cutoff = "published") -> Plan:
+def plan_of(round_: Round, name: str, batch_size: float, cutoff: Cutoff = "published") -> BatchPlan:
     """What an entry with this batch size needs, by the points at publication, at the deadline, or the newest.
 
     Raises:
@@ -326,7 +326,7 @@ def plan_of(round_: Round, name: str, batch_size: float, cutoff: Cutoff = "publi
     """
     reference = reference_of(round_, name, cutoff=cutoff)
     point, how = reference.point_for(batch_size)
-    return Plan(
+    return BatchPlan(
         usage=round_.usage,
         round=round_.name,
         benchmark=name,

@@ -236,7 +236,7 @@ _Mark = tuple[tuple[int | None, ...], str | None]
 _T = TypeVar("_T")
 
 
-class Row(NamedTuple):
+class PlaceRow(NamedTuple):
     """One line of places: how many findings it stands for, and how many of them it does not show."""
 
     words: tuple[str | Span, ...]
@@ -252,7 +252,9 @@ class _Item(NamedTuple):
     files: int
 
 
-def rows(findings: Iterable[Finding], *, own: bool, whole: bool = False, most_files: int = MAX_FILES) -> Iterator[Row]:
+def rows(
+    findings: Iterable[Finding], *, own: bool, whole: bool = False, most_files: int = MAX_FILES
+) -> Iterator[PlaceRow]:
     """Where findings are: a row a folder, or one for folders that have all in common but one part of their names.
 
     Args:
@@ -291,7 +293,7 @@ def _items(files: Mapping[_File, Iterable[int | None]], most: int | None) -> tup
     )
 
 
-def _row(folder: str, folders: int, items: Sequence[_Item], found: str | None, most_files: int | None) -> Row:
+def _row(folder: str, folders: int, items: Sequence[_Item], found: str | None, most_files: int | None) -> PlaceRow:
     most_lines = None if most_files is None else MAX_LINES
     words: list[str | Span] = []
     alone = len(items) == 1
@@ -306,7 +308,7 @@ def _row(folder: str, folders: int, items: Sequence[_Item], found: str | None, m
     words += [f" ({'' if alone else 'each: '}{found})"] if found is not None else []
     findings = sum(item.files * len(item.mark[0]) for item in items)
     seen = sum(item.files * len(item.mark[0][:most_lines]) for item in shown)
-    return Row(_joined(words), folders * findings, folders * (findings - seen))
+    return PlaceRow(_joined(words), folders * findings, folders * (findings - seen))
 
 
 def _joined(words: Sequence[str | Span]) -> tuple[str | Span, ...]:

@@ -16,7 +16,7 @@ from mlsub.present import columnar
 ColumnKind = Literal["text", "count", "number"]
 
 
-class Column(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ResultColumn(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One column; see columns.yaml. ``markdown`` is where Markdown has it."""
 
     name: str
@@ -27,9 +27,9 @@ class Column(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     markdown: Literal["always", "filled", "never"] = "always"
 
 
-def columns() -> tuple[Column, ...]:
+def columns() -> tuple[ResultColumn, ...]:
     """All columns, in their order."""
-    return shipped(__file__, "columns.yaml", tuple[Column, ...])
+    return shipped(__file__, "columns.yaml", tuple[ResultColumn, ...])
 
 
 #: What makes a spreadsheet take a cell for a formula when it opens a CSV file, full-width forms among it.

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import mlsub
-from mlsub.commands.db.build import Built, build
+from mlsub.commands.db.build import BuiltDatabase, build
 from mlsub.submission.report import EmptyFolder
 from mlsub.workspace import Context
 from tests.commands.site.sites import Html
@@ -93,7 +93,7 @@ def _text(page: Path) -> str:
     return " ".join(Html(page.read_bytes()).text)
 
 
-def _build(folder: Path, output: Path) -> Built:
+def _build(folder: Path, output: Path) -> BuiltDatabase:
     return build((folder,), output, Context(jobs=1))
 
 

@@ -66,9 +66,35 @@ def shape(node: Any, *, names: bool = False) -> Any:
     }
 
 
+def numbered(schema: dict[str, Any]) -> list[Any]:
+    """The schema and the types that it uses, which have numbers for names: a type may get another name."""
+    types, names = schema.get("$defs", {}), [""]
+
+    def number(node: Any) -> Any:
+        if isinstance(node, list):
+            return [number(one) for one in node]
+        if not isinstance(node, dict):
+            return node
+        name = str(node.get("$ref", "")).removeprefix("#/$defs/")
+        if name and name not in names:
+            names.append(name)
+        return {key: names.index(name) if key == "$ref" else number(node[key]) for key in sorted(node)}
+
+    used = [number({key: value for key, value in schema.items() if key != "$defs"})]
+    while len(used) < len(names):
+        used.append(number(types[names[len(used)]]))
+    return used
+
+
+def test_the_name_of_a_type_is_no_part_of_a_schema() -> None:
+    text = json.dumps(shape(schema_of("part show", Whole)))
+    assert numbered(json.loads(text)) == numbered(json.loads(text.replace("Part", "AnotherPart")))
+    assert numbered(json.loads(text)) != numbered(json.loads(text.replace('"share"', '"portion"')))
+
+
 def recorded(command: str) -> dict[str, Any]:
     found = schema(command)
-    text = json.dumps(shape(found), sort_keys=True)
+    text = json.dumps(numbered(shape(found)), sort_keys=True)
     return {"schema": found["properties"]["schema"]["const"], "digest": hashlib.sha256(text.encode()).hexdigest()}
 
 

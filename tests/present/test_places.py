@@ -22,7 +22,7 @@ from mlsub.present.findings import (
     MAX_LINES,
     MAX_PARTS,
     MAX_PLACES,
-    Row,
+    PlaceRow,
     facts_of,
     patterns,
     rows,
@@ -85,7 +85,7 @@ def _numbers(part: str) -> list[str]:
     return expanded(part)
 
 
-def claimed(row: Row) -> Iterator[Place]:
+def claimed(row: PlaceRow) -> Iterator[Place]:
     """The places that a row stands for."""
     words = [word if isinstance(word, Span) else Span(word) for word in row.words]
     folder, items = "", words

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 
-class Built(Answer, frozen=True, kw_only=True):
+class BuiltDatabase(Answer, frozen=True, kw_only=True):
     """What came of it: submissions (``round/organisation``), rows by table, and what was left out.
 
     ``without_logs`` are the folders of benchmarks that have none. ``written`` is False where nothing had changed: then
@@ -60,7 +60,7 @@ def build(
     parquet: Path | None = None,
     *,
     fresh: bool = False,
-) -> Built:
+) -> BuiltDatabase:
     """Build the database, unless it is there already and nothing has changed.
 
     Args:
@@ -85,7 +85,7 @@ def build(
     with _connected(output, f"{output} cannot be read") as connection:
         if parquet is not None:
             _export(connection, parquet)
-        return Built(
+        return BuiltDatabase(
             output=str(output),
             submissions=tuple(packages),
             passed_over=passed_over,

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from mlsub.commands.db.query import QueryResult
-from mlsub.commands.db.schema import Table as Known
+from mlsub.commands.db.schema import StoredTable
 from mlsub.commands.db.schema import Tables
 from mlsub.io.show import plural, shortened
 from mlsub.present.document import Column, Document, Facts, Section, Span, Table, Text, document
@@ -14,7 +14,7 @@ from mlsub.present.tables import csv_lines, csv_text, legible
 
 if TYPE_CHECKING:
     # It needs all that reads submissions, which no question does.
-    from mlsub.commands.db.build import Built
+    from mlsub.commands.db.build import BuiltDatabase
 
 #: A cell of a table for people; CSV and JSON have it whole.
 _MAX_CELL = 300
@@ -25,14 +25,14 @@ def tables_document(answer: Tables) -> Document:
     return document("Tables and views of the database", *map(_table, answer.tables))
 
 
-def _table(table: Known) -> Section:
+def _table(table: StoredTable) -> Section:
     types = () if table.kind == "view" else (Column("type", leave_out=1),)
     rows = tuple((one.name, *((one.type or "",) if types else ()), one.meaning) for one in table.columns)
     columns = Table((Column("column", when_narrow="keep"), *types, Column("meaning")), rows)
     return Section(f"{table.name} ({table.kind})", (Text(table.meaning), columns))
 
 
-def built_document(built: Built) -> Document:
+def built_document(built: BuiltDatabase) -> Document:
     """What was read, how many rows there are, and which results are missing."""
     from mlsub.present.entries import without_logs
 

@@ -22,7 +22,7 @@ FORMAT = 6
 ABOUT = "mlsub_database"
 
 
-class Column(msgspec.Struct, frozen=True):
+class TableColumn(msgspec.Struct, frozen=True):
     """A column; ``type`` is DuckDB's, null for a view."""
 
     name: str
@@ -30,13 +30,13 @@ class Column(msgspec.Struct, frozen=True):
     meaning: str
 
 
-class Table(msgspec.Struct, frozen=True):
+class StoredTable(msgspec.Struct, frozen=True):
     """A table, or a view, which has ``sql``."""
 
     name: str
     kind: Literal["table", "view"]
     meaning: str
-    columns: tuple[Column, ...]
+    columns: tuple[TableColumn, ...]
     sql: str | None = None
 
 
@@ -45,7 +45,7 @@ class Tables(Answer, frozen=True, kw_only=True):
 
     SCHEMA: ClassVar[int] = 4
 
-    tables: tuple[Table, ...]
+    tables: tuple[StoredTable, ...]
 
 
 class _Written(msgspec.Struct, frozen=True):
@@ -61,14 +61,14 @@ class _Written(msgspec.Struct, frozen=True):
 
 
 @cache
-def tables() -> tuple[Table, ...]:
+def tables() -> tuple[StoredTable, ...]:
     """Return the tables, then the views."""
     files = [shipped(__file__, name, dict[str, _Written]) for name in ("tables.yaml", "views.yaml")]
     written = {name: one for file in files for name, one in file.items()}
     return tuple(_table(name, one, written) for name, one in written.items())
 
 
-def find_tables(names: Sequence[str]) -> tuple[Table, ...]:
+def find_tables(names: Sequence[str]) -> tuple[StoredTable, ...]:
     """Return the tables and views of these names; all where none is given.
 
     Raises:
@@ -81,7 +81,7 @@ def find_tables(names: Sequence[str]) -> tuple[Table, ...]:
     return tuple(by_name[name] for name in names or by_name)
 
 
-def stored() -> tuple[Table, ...]:
+def stored() -> tuple[StoredTable, ...]:
     """Return the tables alone."""
     return tuple(table for table in tables() if table.kind == "table")
 
@@ -96,13 +96,13 @@ def create_tables(connection: DuckDBPyConnection) -> None:
             connection.execute(f'COMMENT ON COLUMN {table.name}."{column.name}" IS {_text(column.meaning)}')
 
 
-def _table(name: str, written: _Written, others: dict[str, _Written]) -> Table:
+def _table(name: str, written: _Written, others: dict[str, _Written]) -> StoredTable:
     rest = others[written.rest].columns if written.rest else {}
     columns = []
     for column, about in {**written.columns, **rest, **written.columns}.items():
         type_, meaning = (None, about) if isinstance(about, str) else about
-        columns.append(Column(column, None if written.sql else type_, meaning))
-    return Table(name, "view" if written.sql else "table", written.meaning, tuple(columns), written.sql)
+        columns.append(TableColumn(column, None if written.sql else type_, meaning))
+    return StoredTable(name, "view" if written.sql else "table", written.meaning, tuple(columns), written.sql)
 
 
 def _text(text: str) -> str:

@@ -35,7 +35,7 @@ MAX_LOG = 128 << 20
 
 def fix(
     paths: Sequence[str], context: Context, wanted: tuple[str, ...], *, write: bool, diff: bool
-) -> tuple[list[Plan], list[bytes], list[MlsubError]]:
+) -> tuple[list[RepairPlan], list[bytes], list[MlsubError]]:
     """Find out what would be repaired, and repair it.
 
     Args:
@@ -48,7 +48,7 @@ def fix(
     Returns:
         The plans, the parts of the diff, and why paths could not be read or repaired.
     """
-    plans: list[Plan] = []
+    plans: list[RepairPlan] = []
     diffs: list[bytes] = []
     problems: list[MlsubError] = []
     with TemporaryDirectory(prefix="mlsub-") as work:
@@ -56,7 +56,7 @@ def fix(
             try:
                 here = Path(work, str(number))
                 here.mkdir()
-                plan = Plan(path, context, wanted or model.ALL, here)
+                plan = RepairPlan(path, context, wanted or model.ALL, here)
                 # Before anything moves: of a folder that is renamed, the diff names every file.
                 diffs += plan.diff() if diff else ()
                 if write:
@@ -83,7 +83,7 @@ def _place(path: str) -> Place:
     return place
 
 
-class Plan:
+class RepairPlan:
     """What is to happen at one path: repairs of contents come first, then those of names.
 
     ``repairs`` has those of each file and folder that is repaired, ``hunks`` the diffs of the files that change by

@@ -45,7 +45,7 @@ _NO_CHOICE = frozenset(("global_batch_size", "train_samples", "eval_samples", "s
 _MAX_VALUE = 1000
 
 
-class Choice(msgspec.Struct, frozen=True, kw_only=True):
+class RecordOptions(msgspec.Struct, frozen=True, kw_only=True):
     """What the caller wants of the records.
 
     ``name`` stands in the name of each before its batch size; ``hyperparameters`` are logged keys to write besides the
@@ -57,10 +57,10 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     digests: dict[str, str] | None = None
 
 
-_USUAL = Choice()
+_USUAL = RecordOptions()
 
 
-class Built(msgspec.Struct, frozen=True):
+class BuiltRecords(msgspec.Struct, frozen=True):
     """Records in the official format by their names, what forbids to use them, and what a reader should know.
 
     ``findings`` are what makes files no runs of a submission, where that does not forbid it.
@@ -103,7 +103,7 @@ def _first_reached(log: LogReport, name: str, round_: Round) -> float | None:
     return None if point is None else round(point, 3)
 
 
-def build_records(logs: Sequence[LogReport], name: str, round_: Round, choice: Choice = _USUAL) -> Built:
+def build_records(logs: Sequence[LogReport], name: str, round_: Round, choice: RecordOptions = _USUAL) -> BuiltRecords:
     """One record a batch size.
 
     Args:
@@ -147,14 +147,14 @@ def build_records(logs: Sequence[LogReport], name: str, round_: Round, choice: C
             points_name(name): [points[log.path] for log in runs if points[log.path] is not None],
             **({"Logs": {log.path: digests.get(log.path, "") for log in runs}} if digests is not None else {}),
         }
-    return Built(records, tuple(problems), tuple(notes), listed)
+    return BuiltRecords(records, tuple(problems), tuple(notes), listed)
 
 
 def _point(log: LogReport, name: str, round_: Round) -> float | None:
     return progress_of([log.run], name, round_).by_run[0]
 
 
-def _of_runs(logs: Sequence[LogReport], points: dict[str, float | None], choice: Choice) -> Iterator[str]:
+def _of_runs(logs: Sequence[LogReport], points: dict[str, float | None], choice: RecordOptions) -> Iterator[str]:
     """Why a run is none of the reference."""
     for log in logs:
         if choice.digests is None and not log.compliant:
@@ -189,7 +189,7 @@ def _usual_keys(name: str, round_: Round, rules: RuleSet) -> list[str]:
     return [key for key in dict.fromkeys(keys) if key not in _NO_CHOICE]
 
 
-def _never_logged(logs: Sequence[LogReport], choice: Choice) -> Iterator[str]:
+def _never_logged(logs: Sequence[LogReport], choice: RecordOptions) -> Iterator[str]:
     logged = set().union(*(log.run.hyperparameters for log in logs))
     for key in choice.hyperparameters:
         if key not in logged:
@@ -257,7 +257,7 @@ def known_records(file: Path) -> dict[str, Any]:
     return dict(json.loads(file.read_bytes()))
 
 
-def problems_of(built: Built, known: dict[str, Any]) -> list[str]:
+def problems_of(built: BuiltRecords, known: dict[str, Any]) -> list[str]:
     """Why records cannot be used beside those that are known; empty where they can."""
     problems = [*built.problems, *(f"{name} is in the file already" for name in built.records if name in known)]
     if problems:
@@ -273,7 +273,7 @@ def against_schema(records: dict[str, Any]) -> list[str]:
     return [f"{'/'.join(map(str, path))}: {message}"[:200] for path, message in find_flaws(records, schema)]
 
 
-def compared(file: Path, built: Built, name: str, round_: Round) -> NewReference:
+def compared(file: Path, built: BuiltRecords, name: str, round_: Round) -> NewReference:
     """The points of a file that was written, and where they lie beside those that are installed."""
     algorithm = algorithm_of(round_.usage, round_.name, round_.overlay) or newest_algorithm()
     runs = entry_requirements(round_.usage, round_.name, name, round_.overlay).runs

@@ -175,7 +175,7 @@ def build_command(
     if len(names) > 1:
         _refuse([f"the runs are of {len(names)} benchmarks ({', '.join(names[:5])}); name those of one"])
     benchmark = one_benchmark(logs, found)
-    choice = build.Choice(name=name, hyperparameters=hyperparameters, digests=digests)
+    choice = build.RecordOptions(name=name, hyperparameters=hyperparameters, digests=digests)
     built = build.build_records(logs, benchmark, found, choice)
     problems = build.problems_of(built, known)
     if problems:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from mlsub.commands.rcp.run import Margins, NewPoint, NewReference
 from mlsub.convergence.chance import Chance
-from mlsub.convergence.curves import Plan, ReferenceTable, Row
+from mlsub.convergence.curves import BatchPlan, ReferenceRow, ReferenceTable
 from mlsub.convergence.margin import Margin, PackageMargins
 from mlsub.convergence.reference import describe_cutoff, merged_between
 from mlsub.convergence.words import format_number
@@ -67,7 +67,7 @@ def built_document(built: NewReference) -> Document:
     )
 
 
-def _cells(point: Row | NewPoint) -> tuple[str, ...]:
+def _cells(point: ReferenceRow | NewPoint) -> tuple[str, ...]:
     means = (point.mean, point.stdev, point.minimum)
     return (format_number(point.batch_size), str(point.runs), *map(format_number, means))
 
@@ -77,13 +77,13 @@ def _place(point: NewPoint) -> str:
     return fate if point.replaces is None else f"{fate}; in place of one with a mean of {format_number(point.replaces)}"
 
 
-def plan_document(plan: Plan) -> Document:
+def plan_document(plan: BatchPlan) -> Document:
     """What runs at a batch size need."""
     title = f"{plan.benchmark}, {plan.usage} {plan.round}{_points_of(plan)}"
     return document(f"{title}, batch size {plan.batch_size:g}", Facts(tuple(_facts(plan))))
 
 
-def _facts(plan: Plan) -> Iterator[tuple[str, str]]:
+def _facts(plan: BatchPlan) -> Iterator[tuple[str, str]]:
     yield "reference", _HOW[plan.how]
     if plan.mean is None or plan.stdev is None or plan.minimum is None:
         return
@@ -97,13 +97,13 @@ def _facts(plan: Plan) -> Iterator[tuple[str, str]]:
         )
 
 
-def _points_of(found: ReferenceTable | Plan) -> str:
+def _points_of(found: ReferenceTable | BatchPlan) -> str:
     """What a title says of the reference points; nothing of the usual ones."""
     words = describe_cutoff(found.reference_points, get_round(found.usage, found.round))
     return f", {words}" if words else ""
 
 
-def _pruned(row: Row) -> str:
+def _pruned(row: ReferenceRow) -> str:
     if row.kept:
         return "" if row.on_hull else "no, though above the hull"
     others = [format_number(size) for size in row.pruned_by]

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from mlsub.convergence import Cutoff
 from mlsub.convergence.chance import Bootstrap
-from mlsub.convergence.curves import Plan, ReferenceTable, plan_of, reference_table
+from mlsub.convergence.curves import BatchPlan, ReferenceTable, plan_of, reference_table
 from mlsub.convergence.margin import Margin, PackageMargins, margins_of
 from mlsub.convergence.reference import Point
 from mlsub.findings import Finding, Verdict
@@ -30,7 +30,7 @@ class Planned(Answer, frozen=True, kw_only=True):
 
     SCHEMA: ClassVar[int] = 2
 
-    plan: Plan
+    plan: BatchPlan
 
 
 class NewPoint(Point, frozen=True, kw_only=True):

@@ -8,7 +8,7 @@ from typing import ClassVar
 import msgspec
 
 from mlsub.io.show import plural
-from mlsub.packing.redact.model import Kind, Private, Where
+from mlsub.packing.redact.model import Private, PrivateKind, Where
 from mlsub.present.document import Column, Document, Facts, Section, Span, Table, Text, document, section
 from mlsub.present.envelope import Answer
 
@@ -60,7 +60,7 @@ def document_of(redaction: Redaction) -> Document:
     more = len(redaction.unsearched) - _SHOWN
     unsearched = tuple((Span(one.path, "path"), one.reason) for one in redaction.unsearched[:_SHOWN])
     kinds = "; ".join(redaction.looked_for)
-    shown = [item for kind in Kind for item in [one for one in redaction.unsure if one.kind is kind][:_UNSURE]]
+    shown = [item for kind in PrivateKind for item in [one for one in redaction.unsure if one.kind is kind][:_UNSURE]]
     hidden = len(redaction.unsure) - len(shown)
     rest = f"And {hidden} more, in --format json. " if hidden else ""
     rest += f"And {plural(redaction.more_unsure, 'place')} of more like them. " if redaction.more_unsure else ""

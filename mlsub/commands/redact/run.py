@@ -14,7 +14,7 @@ from mlsub.io.show import plain
 from mlsub.io.write import make_folder, put_folder, staging_beside
 from mlsub.log.rewrite import find_logs, for_each, root_of
 from mlsub.packing.redact.known import MAX_ALIKE, MAX_NAMES, MAX_SECRETS
-from mlsub.packing.redact.model import Kind
+from mlsub.packing.redact.model import PrivateKind
 from mlsub.packing.redact.patterns import LOOKS, MAX_MEMBERS
 from mlsub.packing.redact.redactor import Redactor
 from mlsub.present.terminal import Progress, part_of
@@ -81,7 +81,7 @@ def redact(
         return None, problems
     problems += [MlsubError(_LEFT_OUT)] if redactor.left_out else []
     # Those of a kind are in the order of their numbers.
-    items = sorted(redactor.items.values(), key=lambda item: list(Kind).index(item.kind))
+    items = sorted(redactor.items.values(), key=lambda item: list(PrivateKind).index(item.kind))
     written = output or ("in place" if write else None)
     paths_left = sorted((plain(path.relative_to(root).as_posix()), reason) for path, reason in unsearched.items())
     return Redaction(

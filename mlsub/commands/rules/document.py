@@ -9,10 +9,10 @@ from mlsub.commands.rules.keys import KeyCheck, KeyLine, KeyList
 from mlsub.commands.rules.table import (
     BenchmarkLine,
     EveryRule,
+    KeyRow,
     OfBenchmark,
     Overview,
     RoundLine,
-    Row,
     RuleTable,
 )
 from mlsub.divisions import DIVISIONS
@@ -117,7 +117,7 @@ def every_document(every: EveryRule) -> doc.Document:
 
 def table_document(table: RuleTable) -> doc.Document:
     """Everything demanded of a benchmark's logs, by official file, the benchmark's own first."""
-    groups: dict[tuple[bool, str], list[Row]] = {}
+    groups: dict[tuple[bool, str], list[KeyRow]] = {}
     for row in table.rows:
         heading = row.source if row.where is None else f"{row.where.words()} ({row.source})"
         groups.setdefault((row.of_every_benchmark, heading), []).append(row)
@@ -139,7 +139,7 @@ def table_document(table: RuleTable) -> doc.Document:
     )
 
 
-def rows_table(rows: Iterable[Row]) -> doc.Table:
+def rows_table(rows: Iterable[KeyRow]) -> doc.Table:
     """Rows of rules."""
     return doc.Table(_ROWS, tuple((name(row.key), row.occurs, doc.Lines(row.constraints)) for row in rows))
 

@@ -46,7 +46,7 @@ class Condition(msgspec.Struct, frozen=True):
         return f"where {self.key} is {self.value}"
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True):
+class KeyRow(msgspec.Struct, frozen=True, kw_only=True):
     """One key: how often it must appear, what else is demanded, and the official file that says so.
 
     ``where`` is None for what always holds; ``rules`` are the ids of the findings that may come of it.
@@ -86,7 +86,7 @@ class RuleTable(OfBenchmark, frozen=True, kw_only=True):
     runs: int
     forgiven: int
     checker: str
-    rows: tuple[Row, ...]
+    rows: tuple[KeyRow, ...]
     at_least_one_of: tuple[tuple[str, ...], ...]
 
 
@@ -141,9 +141,9 @@ def condition_of(rule: KeyRule) -> Condition | None:
     return Condition(*rule.where) if rule.where else None
 
 
-def row_of(rule: KeyRule, division: str) -> Row:
+def row_of(rule: KeyRule, division: str) -> KeyRow:
     """A rule as a row."""
-    return Row(
+    return KeyRow(
         where=condition_of(rule),
         key=rule.key,
         occurs=occurs_words(rule.occurs),

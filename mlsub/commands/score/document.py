@@ -18,7 +18,7 @@ from mlsub.present.entries import (
     summary,
     verdict_column,
 )
-from mlsub.present.tables import Column as Described
+from mlsub.present.tables import ResultColumn as Described
 from mlsub.present.tables import Row, columns, legible, rounded
 from mlsub.submission.report import EntryResult, Report
 from mlsub.systems.fields import aliases, category, close_category

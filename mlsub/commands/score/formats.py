@@ -10,7 +10,7 @@ from typing import Any
 
 from mlsub.divisions import DIVISIONS
 from mlsub.io import MlsubError, needs_extra
-from mlsub.present.tables import Column, Row, Value, columns, csv_of, is_formula, legible, parquet_of, rounded
+from mlsub.present.tables import ResultColumn, Row, Value, columns, csv_of, is_formula, legible, parquet_of, rounded
 
 #: The most characters that a cell of a workbook can have.
 MAX_CELL = 32_767
@@ -117,7 +117,7 @@ def _fill(sheet: Any, rows: Sequence[Row]) -> None:
     sheet.auto_filter.ref = sheet.dimensions
 
 
-def _put(cell: Any, value: Value, column: Column) -> None:
+def _put(cell: Any, value: Value, column: ResultColumn) -> None:
     if isinstance(value, str):
         text = _CODE.sub("_x005F_", legible(value))[:MAX_CELL]
         # Given as text: openpyxl would make a formula of what starts with "=".
@@ -133,7 +133,7 @@ def _put(cell: Any, value: Value, column: Column) -> None:
         cell.number_format = "0" if column.kind == "count" else _format(column.decimals)
 
 
-def _width(value: Value, column: Column) -> int:
+def _width(value: Value, column: ResultColumn) -> int:
     if isinstance(value, str):
         return max((len(line) for line in value.split("\n")), default=0)
     return 0 if value is None else len(rounded(value, column.decimals))

@@ -12,7 +12,7 @@ from mlsub.commands.site.page import MAX_NAME, RESULTS_SCRIPT, clean, count_text
 from mlsub.commands.site.render import safe_json
 from mlsub.commands.site.results import Results, Site
 from mlsub.commands.site.tables import accelerators_cell
-from mlsub.present.tables import Column, ColumnKind, Value, csv_of, encodable, parquet_of
+from mlsub.present.tables import ColumnKind, ResultColumn, Value, csv_of, encodable, parquet_of
 from mlsub.submission.find import known_organisations
 from mlsub.systems.names import chip_spellings
 
@@ -25,8 +25,8 @@ _DIGITS = 9
 _LONGEST = 200
 
 
-def _field(name: str, title: str, kind: ColumnKind = "text") -> Column:
-    return Column(name=name, title=title, kind=kind)
+def _field(name: str, title: str, kind: ColumnKind = "text") -> ResultColumn:
+    return ResultColumn(name=name, title=title, kind=kind)
 
 
 _COUNT: ColumnKind = "count"
@@ -79,7 +79,7 @@ def results_script(results: Results) -> bytes:
     return f'"use strict";\nwindow.mlsubResults = {safe_json({"count": len(results), "columns": columns})};\n'.encode()
 
 
-def _column(field: Column, values: list[Value]) -> dict[str, Any]:
+def _column(field: ResultColumn, values: list[Value]) -> dict[str, Any]:
     unit = _UNITS.get(field.name, "")
     found: dict[str, Any] = {"key": field.name, "title": field.title, "unit": unit, "kind": field.kind}
     if field.kind == "text":

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from mlsub.commands.system.run import Checked, Known, report_of
+from mlsub.commands.system.run import CheckedDescription, KnownSystems, report_of
 from mlsub.present import document as doc
 from mlsub.present.entries import read_off, verdict_line
 from mlsub.present.findings import answer
@@ -35,7 +35,7 @@ _FIELDS = (doc.Column("field", when_narrow="keep"), doc.Column("value"))
 _SOURCED = (doc.Column("source", when_narrow="keep"), *_FIELDS)
 
 
-def systems_document(known: Known) -> doc.Document:
+def systems_document(known: KnownSystems) -> doc.Document:
     """Return the systems and the accelerators that are known, a row each."""
     return doc.document(
         "Known systems",
@@ -96,24 +96,24 @@ def _shown(value: Any) -> str:
     return str(value)
 
 
-def checks_document(systems: Iterable[Checked], choice: Choice) -> doc.Document:
+def checks_document(systems: Iterable[CheckedDescription], choice: Choice) -> doc.Document:
     """For each round what to fix, then what else was found, then the verdict, where people look."""
     groups = groupby(sorted(systems, key=_rules), key=_rules)
     return doc.Document("System descriptions", tuple(_checked(list(group), choice) for _, group in groups), bare=True)
 
 
-def results_of(checked: Iterable[Checked], *, fail_on: Severity | None) -> CiReport:
+def results_of(checked: Iterable[CheckedDescription], *, fail_on: Severity | None) -> CiReport:
     """Return what CI reads."""
     from mlsub.present import ci
 
-    def one_part(one: Checked) -> CiPart:
+    def one_part(one: CheckedDescription) -> CiPart:
         name, outcome = f"{one.path} ({one.usage} v{one.round})", ci.judge_outcome(one.official, fail_on=fail_on)
         return ci.part(name, one.findings, outcome, verdict=one.official, checked=[one.path])
 
     return ci.CiReport("system check", tuple(map(one_part, checked)))
 
 
-def _rules(checked: Checked) -> tuple[str, str]:
+def _rules(checked: CheckedDescription) -> tuple[str, str]:
     """Return by which rules a description was checked, and how that is known."""
     how = {
         "given": "",
@@ -123,7 +123,7 @@ def _rules(checked: Checked) -> tuple[str, str]:
     return f"{checked.usage} v{checked.round}", how[checked.how]
 
 
-def _checked(systems: Sequence[Checked], choice: Choice) -> doc.Section:
+def _checked(systems: Sequence[CheckedDescription], choice: Choice) -> doc.Section:
     rules, how = _rules(systems[0])
     report = report_of(systems)
     full, counts = answer(report, choice)

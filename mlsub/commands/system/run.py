@@ -21,7 +21,7 @@ from mlsub.systems.draft import Asked, Draft, check_field, draft
 _How = Literal["given", "folder", "newest"]
 
 
-class Known(Answer, frozen=True, kw_only=True):
+class KnownSystems(Answer, frozen=True, kw_only=True):
     """The systems whose descriptions are known, and the accelerators of which something is known."""
 
     SCHEMA: ClassVar[int] = 2
@@ -48,7 +48,7 @@ class Shown(Answer, frozen=True, kw_only=True):
     not_published: tuple[str, ...]
 
 
-class Checked(msgspec.Struct, frozen=True, kw_only=True):
+class CheckedDescription(msgspec.Struct, frozen=True, kw_only=True):
     """One description: the round by which it was checked, how that is known, the verdict and the findings.
 
     ``round_from`` is the folder that the round was read off, null where it was not.
@@ -62,12 +62,12 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
     official: Verdict
     findings: tuple[Finding, ...]
 
-    def with_findings(self, findings: tuple[Finding, ...]) -> Checked:
+    def with_findings(self, findings: tuple[Finding, ...]) -> CheckedDescription:
         """The same with other findings."""
         return msgspec.structs.replace(self, findings=findings)
 
 
-def report_of(checked: Sequence[Checked]) -> Report:
+def report_of(checked: Sequence[CheckedDescription]) -> Report:
     """Return the report on descriptions that were checked by the rules of one round, at least one."""
     rejected = any(one.official is Verdict.REJECTED for one in checked)
     return Report(
@@ -85,7 +85,7 @@ class Checks(Answer, frozen=True, kw_only=True):
 
     SCHEMA: ClassVar[int] = 3
 
-    systems: tuple[Checked, ...]
+    systems: tuple[CheckedDescription, ...]
 
 
 def asked_of(changes: Sequence[str] = (), division: str | None = None, **said: Any) -> Asked:
@@ -111,9 +111,9 @@ def _change(text: str) -> tuple[str, str]:
     return name, value
 
 
-def known() -> Known:
+def known() -> KnownSystems:
     """Return all there is in the catalogue."""
-    return Known(systems=tuple(map(find_system, system_names())), accelerators=accelerators())
+    return KnownSystems(systems=tuple(map(find_system, system_names())), accelerators=accelerators())
 
 
 def drafted(name: str, asked: Asked) -> tuple[KnownSystem | Accelerator, Draft]:
@@ -179,7 +179,7 @@ def files_in(paths: Iterable[str]) -> list[Path]:
     return list(dict.fromkeys(files))
 
 
-def check_file(file: Path, round_text: str | None = None, usage: str | None = None) -> Checked:
+def check_file(file: Path, round_text: str | None = None, usage: str | None = None) -> CheckedDescription:
     """Check one description; bad input never raises.
 
     Without a round it is the one that a folder above is named after, and without such a folder the newest, which
@@ -190,7 +190,7 @@ def check_file(file: Path, round_text: str | None = None, usage: str | None = No
     """
     round_, how, folder = _round_of(file, round_text, usage)
     description = read_description(file, str(file), round_)
-    return Checked(
+    return CheckedDescription(
         path=str(file),
         usage=round_.usage,
         round=round_.name,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache, partial
 from itertools import accumulate, chain, islice
 
-from mlsub.packing.redact.model import Kind, PrivateSpan
+from mlsub.packing.redact.model import PrivateKind, PrivateSpan
 from mlsub.packing.redact.patterns import SKETCH, Candidate, all_looks, candidates, is_mixed
 
 #: Names looked for at most; the rest is replaced only where it gives itself away.
@@ -38,7 +38,7 @@ def is_distinctive(secret: bytes) -> bool:
     return max(map(len, _WORD.findall(secret))) >= _PART
 
 
-class Known:
+class PrivateFinder:
     """What is looked for: names as whole words, hosts with their domain, secrets anywhere, and all that looks private.
 
     Lines of which only the digits differ are searched once, and what was found is judged in each.
@@ -49,7 +49,7 @@ class Known:
         self._noted: defaultdict[_Search, _Noted] = defaultdict(dict)
         self._kept = 0
 
-    def learn(self, names: Mapping[bytes, Kind], secrets: Collection[bytes]) -> None:
+    def learn(self, names: Mapping[bytes, PrivateKind], secrets: Collection[bytes]) -> None:
         """Look for these names and secrets from now on, and no others."""
         self._names = dict(islice(names.items(), MAX_NAMES))
         self._sketches = {name.translate(SKETCH) for name in self._names}
@@ -128,7 +128,7 @@ class Known:
                     while found and found[-1][1] > start:
                         start, end = min(start, found[-1][0]), max(end, found.pop()[1])
                     found.append((start, end))
-        return [(start, end, (Kind.SECRET, text[start:end])) for start, end in found]
+        return [(start, end, (PrivateKind.SECRET, text[start:end])) for start, end in found]
 
     def _maybe_names(self, sketch: bytes) -> Iterator[Candidate]:
         """Yield where names that are known may stand."""
@@ -145,7 +145,7 @@ class Known:
             name = value[:length]
             kind = self._names.get(name)
             if kind is not None and (end := _end(value, length)):
-                return ((0, end if kind is Kind.HOST else length, (kind, name)),)
+                return ((0, end if kind is PrivateKind.HOST else length, (kind, name)),)
         return ()
 
 

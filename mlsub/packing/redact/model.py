@@ -7,7 +7,7 @@ from enum import StrEnum
 import msgspec
 
 
-class Kind(StrEnum):
+class PrivateKind(StrEnum):
     """What a private thing is. Where two overlap, the earlier kind counts."""
 
     SECRET = "secret"  # noqa: S105  (no password)
@@ -22,7 +22,7 @@ class Kind(StrEnum):
 
 
 #: What a placeholder stands for.
-Thing = tuple[Kind, bytes]
+Thing = tuple[PrivateKind, bytes]
 #: A private thing in a text: from where to where.
 PrivateSpan = tuple[int, int, Thing]
 
@@ -53,7 +53,7 @@ class Private(msgspec.Struct):
     ``text`` is safe to print: of a secret it is no more than its beginning. The counts grow as files are read.
     """
 
-    kind: Kind
+    kind: PrivateKind
     text: str
     placeholder: str
     counts: dict[Where, int] = {}

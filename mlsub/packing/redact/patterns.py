@@ -12,7 +12,7 @@ import msgspec
 
 from mlsub.io import MlsubError
 from mlsub.io.data import shipped
-from mlsub.packing.redact.model import Kind, PrivateSpan
+from mlsub.packing.redact.model import PrivateKind, PrivateSpan
 
 #: How far before something private is looked for what must not stand there.
 _NEAR = 40
@@ -168,19 +168,19 @@ _DIGIT, _LETTER, _WORDS = re.compile(rb"\d"), re.compile(rb"[A-Za-z]"), re.compi
 _CLASSES = re.sub(rb"[a-z]", b"a", re.sub(rb"[A-Z]", b"A", re.sub(rb"\d", b"0", bytes(range(256)))))
 
 
-def _whole(kind: Kind, value: bytes) -> Spans:
+def _whole(kind: PrivateKind, value: bytes) -> Spans:
     return ((0, len(value), (kind, value)),)
 
 
-_token = partial(_whole, Kind.SECRET)
+_token = partial(_whole, PrivateKind.SECRET)
 
 
-def _unless(check: str, kind: Kind) -> Judge:
+def _unless(check: str, kind: PrivateKind) -> Judge:
     """Judge a value to be whole of a kind, unless a check matches it."""
     return lambda value: () if _CHECKS[check].match(value.lower()) else _whole(kind, value)
 
 
-_secret = _unless("no_secret", Kind.SECRET)
+_secret = _unless("no_secret", PrivateKind.SECRET)
 
 
 def _random(value: bytes) -> Spans:
@@ -201,7 +201,7 @@ def _block(value: bytes) -> Spans:
     block = value.replace(b"\r", b"\n")
     key = b"\n" + hashlib.sha256(block).digest()
     lines = ((line.start(1), line[1].rstrip()) for line in _KEY_LINE.finditer(block))
-    return tuple((start, start + len(line), (Kind.SECRET, key)) for start, line in lines)
+    return tuple((start, start + len(line), (PrivateKind.SECRET, key)) for start, line in lines)
 
 
 def _host(value: bytes) -> Spans:
@@ -212,7 +212,7 @@ def _host(value: bytes) -> Spans:
         return ()
     # Without its domain, so that both spellings get one placeholder; a list as it is.
     key = name if b"[" in name or b"," in name or b":" in name else name.partition(b".")[0]
-    return ((0, len(name), (Kind.HOST, key)),)
+    return ((0, len(name), (PrivateKind.HOST, key)),)
 
 
 def _numbered(value: bytes) -> Spans:
@@ -222,14 +222,14 @@ def _numbered(value: bytes) -> Spans:
 def _user(value: bytes) -> Spans:
     name = value.rstrip(b".-")
     is_none = len(name) < 2 or _CHECKS["not_users"].match(name.lower())
-    return () if is_none else _whole(Kind.USER, name)
+    return () if is_none else _whole(PrivateKind.USER, name)
 
 
 def _path(value: bytes) -> Spans:
     """The home folder of a user."""
     path = value.rstrip(b".-+@")
     is_none = _CHECKS["not_users"].match(user_of(path).lower())
-    return () if is_none else _whole(Kind.PATH, path)
+    return () if is_none else _whole(PrivateKind.PATH, path)
 
 
 def user_of(path: bytes) -> bytes:
@@ -242,12 +242,12 @@ def _place(value: bytes) -> Spans:
     """A folder of a shared file system, unless its name is an everyday one."""
     path = value.rstrip(b".-+@")
     name = re.split(rb"/(?:scratch|work)\d*/", path)[-1].partition(b"/")[0]
-    return () if name.lower() in _COMMON else _whole(Kind.PATH, path)
+    return () if name.lower() in _COMMON else _whole(PrivateKind.PATH, path)
 
 
 def _machine(value: bytes) -> Spans:
     """Four numbers that are surely no version."""
-    return _whole(Kind.ADDRESS, value) if _CHECKS["address"].match(value) else ()
+    return _whole(PrivateKind.ADDRESS, value) if _CHECKS["address"].match(value) else ()
 
 
 def _address(value: bytes) -> Spans:
@@ -258,7 +258,7 @@ def _address(value: bytes) -> Spans:
 
 def _identifier(value: bytes) -> Spans:
     is_one = len(_DIGIT.findall(value)) > 1 or (is_mixed(value) and value.isupper())
-    return _whole(Kind.ID, value) if is_one else ()
+    return _whole(PrivateKind.ID, value) if is_one else ()
 
 
 def _if_rare(judge: Judge) -> Judge:
@@ -280,18 +280,18 @@ def _scrambled(value: bytes) -> Spans:
     changes, length = sum(map(classes.count, (b"aA", b"a0", b"A0", b"0a", b"0A"))), len(classes)
     is_serial = b"a" not in classes and changes > 1 and classes.count(b"0") > 2
     is_mixed_up = length > 9 and changes * (5 if length > 15 else 3) >= length
-    kind = Kind.ID if is_id or is_serial else Kind.SECRET
-    return _whole(kind, value) if kind is Kind.ID or is_mixed_up else ()
+    kind = PrivateKind.ID if is_id or is_serial else PrivateKind.SECRET
+    return _whole(kind, value) if kind is PrivateKind.ID or is_mixed_up else ()
 
 
 #: Each value of a kind is judged once, but for keys of many lines.
 _KINDS: dict[str, Judge] = {
     **{"token": _token, "secret": _secret, "random": _random, "host": _host, "numbered": _numbered, "user": _user},
     **{"path": _path, "place": _place, "machine": _machine, "address": _address},
-    **{"identifier": _identifier, "scrambled": _scrambled, "hex": _unless("not_hex", Kind.ADDRESS)},
-    **{"email": _unless("not_email", Kind.EMAIL), "phrase": _unless("no_phrase", Kind.SECRET)},
-    **{"bucket": _unless("public_bucket", Kind.PATH), "site": _unless("public", Kind.HOST)},
-    **{"storage": partial(_whole, Kind.PATH), "folder": _if_rare(partial(_whole, Kind.PATH))},
+    **{"identifier": _identifier, "scrambled": _scrambled, "hex": _unless("not_hex", PrivateKind.ADDRESS)},
+    **{"email": _unless("not_email", PrivateKind.EMAIL), "phrase": _unless("no_phrase", PrivateKind.SECRET)},
+    **{"bucket": _unless("public_bucket", PrivateKind.PATH), "site": _unless("public", PrivateKind.HOST)},
+    **{"storage": partial(_whole, PrivateKind.PATH), "folder": _if_rare(partial(_whole, PrivateKind.PATH))},
     **{"prefix": _if_rare(_numbered), "named": _if_rare(_host), "person": _if_rare(_user)},
 }
 #: Addresses are short, and there are 65,536 in a network of two numbers.
@@ -308,7 +308,7 @@ _COMMON = frozenset(LOOKS.common.encode().split())
 _EVERYDAY, _MACHINES = _COMMON.union(LOOKS.field.encode().split()), frozenset(LOOKS.machines.encode().split())
 
 
-def learnable(kind: Kind, name: bytes) -> bool:
+def learnable(kind: PrivateKind, name: bytes) -> bool:
     """Return whether a name stands for its owner wherever it is a word of its own: not short, and no word of logs."""
     lower = name.lower()
     if (
@@ -319,7 +319,7 @@ def learnable(kind: Kind, name: bytes) -> bool:
         or _CHECKS["not_hosts"].match(lower)
     ):
         return False
-    return len(name) >= 4 or (kind is Kind.HOST and is_mixed(name))
+    return len(name) >= 4 or (kind is PrivateKind.HOST and is_mixed(name))
 
 
 def members(hosts: bytes) -> list[bytes]:

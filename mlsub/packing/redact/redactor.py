@@ -18,7 +18,7 @@ from mlsub.io.look import open_regular
 from mlsub.io.show import plain
 from mlsub.log.rewrite import FREE, check_source, for_each, prove_same, rewrite, root_of, zones
 from mlsub.packing.redact import known, patterns
-from mlsub.packing.redact.model import Kind, Private, PrivateSpan, Spot, Thing, Where
+from mlsub.packing.redact.model import Private, PrivateKind, PrivateSpan, Spot, Thing, Where
 from mlsub.present.terminal import Progress
 
 #: Places listed of one item, and different items that are kept apart.
@@ -41,9 +41,9 @@ _ENV = re.compile(
 )
 #: How often a text is looked through: what stands beside something replaced may only then be seen for what it is.
 _LOOKS = 4
-_RANK = {kind: rank for rank, kind in enumerate(Kind)}
+_RANK = {kind: rank for rank, kind in enumerate(PrivateKind)}
 #: Whose names may stand elsewhere too.
-_OWNERS = (Kind.PATH, Kind.HOST, Kind.USER)
+_OWNERS = (PrivateKind.PATH, PrivateKind.HOST, PrivateKind.USER)
 #: How often all logs are looked through at most, where each look finds names and secrets that stand elsewhere too.
 _SURVEYS = 6
 _RECORD_KEY = re.compile(rb'"key"[ \t]{0,8}:[ \t]{0,8}"([^"]{1,80})"')
@@ -76,7 +76,7 @@ class Redactor:
         *,
         env: bool = False,
     ) -> None:
-        given = dict.fromkeys(users, Kind.USER) | dict.fromkeys(hosts, Kind.HOST)
+        given = dict.fromkeys(users, PrivateKind.USER) | dict.fromkeys(hosts, PrivateKind.HOST)
         #: The handles of those that nothing has so far.
         self.unknown_handles = {line.split()[0] for line in also if _HANDLE.match(line)}
         plain_texts = sorted({line for line in also if not _HANDLE.match(line)}, key=len, reverse=True)
@@ -93,7 +93,7 @@ class Redactor:
         self._root = Path()
         #: All that was listed so far.
         self.items: dict[Thing, Private] = {}
-        self._known = known.Known()
+        self._known = known.PrivateFinder()
         self._begin()
 
     def _begin(self) -> None:
@@ -104,7 +104,7 @@ class Redactor:
         self.items.clear()
         #: What is not replaced and may be private, how many of a kind stand beside the same, and places not listed.
         self._unsure: dict[Thing, Private] = {}
-        self._alike: Counter[tuple[Kind, bytes]] = Counter()
+        self._alike: Counter[tuple[PrivateKind, bytes]] = Counter()
         self.more_unsure = 0
 
     @property
@@ -135,14 +135,14 @@ class Redactor:
         """Whether there were more names or secrets than are looked for wherever they stand."""
         return self._forgot or len(self._names) > known.MAX_NAMES or self._known.left_out
 
-    def _remember(self, kind: Kind, key: bytes) -> None:
+    def _remember(self, kind: PrivateKind, key: bytes) -> None:
         """Keep the names that stand for the owner of a thing, within bounds: a short list of hosts names thousands."""
         if self._members_left <= 0:
             self._forgot = True
             return
         self._looked_up.add(key)
-        names = [patterns.user_of(key)] if kind is Kind.PATH else patterns.members(key)
-        kind = Kind.USER if kind is Kind.PATH else kind
+        names = [patterns.user_of(key)] if kind is PrivateKind.PATH else patterns.members(key)
+        kind = PrivateKind.USER if kind is PrivateKind.PATH else kind
         self._members_left -= max(1, len(names))
         looked_at = names[: patterns.MAX_MEMBERS]
         new = [name for name in looked_at if patterns.learnable(kind, name) and name not in self._names]
@@ -180,7 +180,7 @@ class Redactor:
         if where is Where.FREE:
             self._list(file, pieces, text, list(self._find_unsure(rest)), Where.UNSURE)
         else:
-            spans = [span for span in spans if span[2][0] is not Kind.ENV]
+            spans = [span for span in spans if span[2][0] is not PrivateKind.ENV]
         self._list(file, pieces, text, spans, where)
 
     def _list(
@@ -258,21 +258,21 @@ class Redactor:
             if kind in _OWNERS and key not in self._looked_up:
                 self._remember(kind, key)
         for pattern in self._texts:
-            found += ((*match.span(), (Kind.TEXT, match[0])) for match in pattern.finditer(text))
+            found += ((*match.span(), (PrivateKind.TEXT, match[0])) for match in pattern.finditer(text))
         if self._env:
-            found += ((*match.span(1), (Kind.ENV, b"")) for match in _ENV.finditer(text))
+            found += ((*match.span(1), (PrivateKind.ENV, b"")) for match in _ENV.finditer(text))
         return found
 
     def _item(self, thing: Thing) -> Private:
         item = self.items.get(thing)
         if item is None:
             kind, key = thing
-            if kind is Kind.SECRET and known.is_distinctive(key):
+            if kind is PrivateKind.SECRET and known.is_distinctive(key):
                 self._secrets[key] = None
             if len(self.items) >= MAX_ITEMS:
                 raise MlsubError(f"There are more than {MAX_ITEMS} different things to replace. Name fewer logs.")
             self._numbers[kind] = number = self._numbers.get(kind, 0) + 1
-            placeholder = "<env>" if kind is Kind.ENV else f"<{kind}-{number}>"
+            placeholder = "<env>" if kind is PrivateKind.ENV else f"<{kind}-{number}>"
             item = self.items[thing] = Private(kind, _shown(kind, key), placeholder)
         return item
 
@@ -327,7 +327,7 @@ def _joined(texts: Iterable[bytes]) -> bytes:
 
 def _merged(found: Iterable[PrivateSpan], text: bytes) -> list[PrivateSpan]:
     """Spans in order; what overlaps is one, of the earlier kind."""
-    kept: list[tuple[int, int, Kind, bytes | None]] = []
+    kept: list[tuple[int, int, PrivateKind, bytes | None]] = []
     first, behind = 0, 0
     for start, end, (kind, key) in sorted(found):
         if start >= behind:
@@ -342,13 +342,13 @@ def _merged(found: Iterable[PrivateSpan], text: bytes) -> list[PrivateSpan]:
     return [(start, end, (kind, text[start:end] if key is None else key)) for start, end, kind, key in kept]
 
 
-def _shown(kind: Kind, key: bytes) -> str:
+def _shown(kind: PrivateKind, key: bytes) -> str:
     """What is replaced, as text that is safe to print; of a secret no more than its beginning."""
-    if kind is Kind.ENV:
+    if kind is PrivateKind.ENV:
         return "values of variables"
     if key.startswith(b"\n"):
         return "a private key"
     text = plain(key.decode("utf-8", "backslashreplace"))
-    if kind is Kind.SECRET:
+    if kind is PrivateKind.SECRET:
         return f"{text[:4]}..."
     return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 3]}..."

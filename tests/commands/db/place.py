@@ -10,7 +10,7 @@ import pytest
 duckdb = pytest.importorskip("duckdb")
 pytest.importorskip("pyarrow")
 
-from mlsub.commands.db.build import Built, build  # noqa: E402
+from mlsub.commands.db.build import BuiltDatabase, build  # noqa: E402
 from mlsub.commands.db.schema import stored  # noqa: E402
 from mlsub.workspace import Context, Request  # noqa: E402
 from tools.support.make_tree import Tree, make_tree  # noqa: E402
@@ -28,7 +28,7 @@ class Place:
         self.acme: Tree = make_tree(self.rounds)
         self.bolt: Tree = make_tree(self.rounds, "v1.1", "Bolt")
 
-    def build(self, *folders: Path, **more: Any) -> Built:
+    def build(self, *folders: Path, **more: Any) -> BuiltDatabase:
         """Build the database of the folders, of all rounds unless told."""
         wanted = {name: more.pop(name) for name in ("round", "usage", "convergence") if name in more}
         asked: dict[str, Any] = {"folders": folders or (self.rounds,), "output": self.database} | more

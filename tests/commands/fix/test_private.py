@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from mlsub.packing.redact.known import MAX_SECRET, is_distinctive
-from mlsub.packing.redact.model import Kind, PrivateSpan
+from mlsub.packing.redact.model import PrivateKind, PrivateSpan
 from mlsub.packing.redact.patterns import LOOKS, MAX_NAME, TOKENS, all_looks, learnable, shape
 from mlsub.packing.redact.redactor import Redactor, _merged
 from tests.commands.fix.logs import LISTS
@@ -196,7 +196,7 @@ def test_what_stands_before_is_read_in_few_steps(name: str) -> None:
 
 
 def test_what_is_too_long_for_a_name_or_a_secret_is_not_looked_for_elsewhere() -> None:
-    assert [learnable(Kind.HOST, b"a1" * half) for half in (MAX_NAME // 2, MAX_NAME // 2 + 1)] == [True, False]
+    assert [learnable(PrivateKind.HOST, b"a1" * half) for half in (MAX_NAME // 2, MAX_NAME // 2 + 1)] == [True, False]
     assert [is_distinctive(b"a1" * half) for half in (MAX_SECRET // 2, MAX_SECRET // 2 + 1)] == [True, False]
 
 
@@ -211,6 +211,6 @@ def test_what_overlaps_is_cut_out_once() -> None:
             return found
 
     text = Text(b"a1" * 500)
-    spans: list[PrivateSpan] = [(at, at + 12, (Kind.SECRET, b"a1" * 6)) for at in range(0, 980, 2)]
-    assert _merged(spans, text) == [(0, 990, (Kind.SECRET, b"a1" * 495))]
+    spans: list[PrivateSpan] = [(at, at + 12, (PrivateKind.SECRET, b"a1" * 6)) for at in range(0, 980, 2)]
+    assert _merged(spans, text) == [(0, 990, (PrivateKind.SECRET, b"a1" * 495))]
     assert cut == 990

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mlperf_logging.rcp_checker.rcp_checker import RCP_Checker
 
-from mlsub.commands.rcp.build import Built, against_schema, build_records
+from mlsub.commands.rcp.build import BuiltRecords, against_schema, build_records
 from mlsub.convergence import newest_algorithm
 from mlsub.convergence.curves import prune
 from mlsub.convergence.filecheck import check_records
@@ -219,7 +219,7 @@ def reports(
     return found
 
 
-def built(logs: Sequence[LogReport], name: str) -> Built:
+def built(logs: Sequence[LogReport], name: str) -> BuiltRecords:
     return build_records(logs, name, get_round("training", KINDS[name][0]))
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from mlsub.commands.audit.expression import parse as parse_claim
 from mlsub.commands.audit.wording import number
-from mlsub.commands.fix.run import Plan as FixPlan
+from mlsub.commands.fix.run import RepairPlan as FixPlan
 from mlsub.commands.review.table import read_table
 from mlsub.commands.review.workbook import read_cells
 from mlsub.config.baseline import read_baseline
