@@ -6,8 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from mlsub.commands.db.query import QueryResult
-from mlsub.commands.db.schema import StoredTable
-from mlsub.commands.db.schema import Tables
+from mlsub.commands.db.schema import StoredTable, Tables
 from mlsub.io.show import plural, shortened
 from mlsub.present.document import Column, Document, Facts, Section, Span, Table, Text, document
 from mlsub.present.tables import csv_lines, csv_text, legible
