@@ -263,7 +263,7 @@ def rows(
         whole: leave nothing out.
         most_files: so many in a row at most, unless ``whole``.
     """
-    known = [(*_split(finding.path), finding.line, finding.actual if own else None) for finding in findings]
+    known = [(*one.path.rpartition("/")[::2], one.line, one.actual if own else None) for one in findings]
     most = None if whole else MAX_PARTS
     short = all(len(found or "") <= _SHORT and not set(found or "") & set(",()") for *_, found in known)
     folders: dict[tuple[str, str | None], dict[_File, dict[int | None, None]]] = {}
@@ -276,11 +276,6 @@ def rows(
     for (items, found), names in alike.items():
         for pattern, count in _folders(names, most):
             yield _row(pattern, count, items, found, None if whole else most_files)
-
-
-def _split(path: str) -> tuple[str, str]:
-    folder, _, name = path.rpartition("/")
-    return folder, name
 
 
 def _items(files: Mapping[_File, Iterable[int | None]], most: int | None) -> tuple[_Item, ...]:
