@@ -87,9 +87,8 @@ def plan(
     short_help="Show how near the limit existing runs are.",
 )
 @asks(rules=True, convergence=True)
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Set the seed of the bootstrap.")
 @output_options("rcp margin")
-def margin(asked: Request, seed: int, target: Target) -> None:
+def margin(asked: Request, target: Target) -> None:
     """Show how near the limit of the convergence test existing results are.
 
     For each Closed entry: the distance of its mean to the least that is accepted, what the scaling costs, and the
@@ -102,7 +101,7 @@ def margin(asked: Request, seed: int, target: Target) -> None:
     from mlsub.commands.rcp import document, run
 
     reports = check(asked)
-    margins = run.find_margins(reports, check_own_rules(asked.overlay), seed, asked.convergence.reference)
+    margins = run.find_margins(reports, check_own_rules(asked.overlay), asked.convergence.reference)
     if margins.reports or target.format == "json":
         target.write(margins, lambda: document.margins_document(margins))
     problems = list(run.unchecked(reports))

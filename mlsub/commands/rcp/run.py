@@ -92,16 +92,15 @@ def find_plan(benchmark: str, round_: str | None, usage: str | None, batch_size:
     return Planned(plan=plan_of(*find_benchmark(benchmark, round_, usage), batch_size, points))
 
 
-def find_margins(reports: Sequence[Report], overlay: str | None, seed: int, own: str | None) -> Margins:
+def find_margins(reports: Sequence[Report], overlay: str | None, own: str | None) -> Margins:
     """How near the limit the entries of reports are.
 
     Args:
         reports: what was checked.
         overlay: the user's own rules.
-        seed: of the bootstrap.
         own: the user's own reference file.
     """
-    bootstrap = Bootstrap(seed)
+    bootstrap = Bootstrap()
     found = (margins_of(report, overlay, bootstrap, own) for report in reports if report.entries)
     return Margins(bootstrap=bootstrap, reports=tuple(found))
 
