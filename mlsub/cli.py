@@ -72,7 +72,9 @@ class _Commands(LazyGroup):
         if not standalone_mode:
             return super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
         words = sys.argv[1:] if args is None else args
-        return end(lambda: super(_Commands, self).main(args, prog_name, complete_var, False, **extra), _named(words))
+        return end(
+            lambda: super(_Commands, self).main(args, prog_name, complete_var, False, **extra), _command_of(words)
+        )
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
@@ -103,7 +105,7 @@ class _Commands(LazyGroup):
         return super().resolve_command(ctx, args)
 
 
-def _named(words: Sequence[str]) -> str:
+def _command_of(words: Sequence[str]) -> str:
     """The command that the words call, for messages: ``check``, ``rcp show``."""
     at = next((at for at, word in enumerate(words) if word in _COMMANDS), len(words))
     inner = words[at + 1 : at + 2] if at < len(words) and words[at] in _GROUPS else ()

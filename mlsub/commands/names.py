@@ -23,18 +23,18 @@ def complete(metavar: str, files: str | None, params: Mapping[str, Any], incompl
         params: those of the command line that are known already.
         incomplete: what is there of the word.
     """
-    names = [name for part in metavar.split("|") for name in _names(part, params)]
+    names = [name for part in metavar.split("|") for name in _names_for(part, params)]
     found = [CompletionItem(name) for name in names if name.startswith(incomplete)]
     return [*([CompletionItem(incomplete, type=files)] if files else ()), *found]
 
 
-def _names(metavar: str, params: Mapping[str, Any]) -> Iterable[str]:
+def _names_for(metavar: str, params: Mapping[str, Any]) -> Iterable[str]:
     """The names that a metavar stands for; of rounds and benchmarks those that the rest of the command line allows."""
     given = params.get("usage")
     among = (given,) if given in usages() else usages()
     match metavar:
         case "BENCHMARK":
-            return _benchmarks(among, params.get("round_") or params.get("round"))
+            return _benchmark_names(among, params.get("round_") or params.get("round"))
         case "DIVISION":
             return DIVISIONS
         case "FRAMEWORK":
@@ -53,7 +53,7 @@ def _names(metavar: str, params: Mapping[str, Any]) -> Iterable[str]:
     return ()
 
 
-def _benchmarks(among: Iterable[str], round_: object) -> Iterable[str]:
+def _benchmark_names(among: Iterable[str], round_: object) -> Iterable[str]:
     """Those of the round that the command line names already, else all."""
     name = normalise_round(round_) if isinstance(round_, str) else None
     rounds = [each for usage in among for each in all_rounds(usage)]

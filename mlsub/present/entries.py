@@ -44,7 +44,7 @@ def package_blocks(report: Report) -> Iterator[Block]:
 def summary(report: Report, *, alone: bool = True) -> Iterator[Block]:
     """The verdict, and how many findings there are that are not part of it; ``alone``: nothing else was asked for."""
     yield verdict_line(report, alone=alone)
-    yield Items(tuple(beside(report)))
+    yield Items(tuple(count_unofficial(report)))
 
 
 def verdict_line(
@@ -59,22 +59,20 @@ def verdict_line(
         fail_on: the least severity of review findings that count.
     """
     parts = list(_parts(report))
-    first = _rejected_organisations(report) + ", ".join(_rejecting(report, parts))
+    organisations = organisations_of(report) if report.official is Verdict.REJECTED else {}
+    bad = [name for name, rejected in organisations.items() if rejected]
+    some = first_few(bad, _NAMED_ORGANISATIONS)
+    first = f"{len(bad)} of {len(organisations)} organisations ({some}): " if bad else ""
+    first += ", ".join(_rejecting(report, parts))
     rest = ", ".join(_accepted(part) for part in parts if part.count and not part.rejecting)
     if report.official is Verdict.NOT_CHECKED:
         rest = "nothing could be checked" if alone else "this part could not be checked"
-    also = _also(report if counting is None else counting, fail_on=fail_on)
+    also = _counted_besides(report if counting is None else counting, fail_on=fail_on)
     words = "; ".join(filter(None, (first, rest, also)))
-    return Text(
-        (Span(report.official.value, MEANINGS[report.official]), f"{report.own_files}{_raised(report)}: {words}")
-    )
-
-
-def _raised(report: Report) -> str:
-    """How many errors a reviewer will raise, behind the verdict on what is accepted."""
-    count = defects(report.review_errors())
-    said = f", with {plural(count, 'error')} that a reviewer will raise"
-    return said if count and report.official is Verdict.ACCEPTED else ""
+    raised = ""
+    if report.official is Verdict.ACCEPTED and (count := defects(report.review_errors())):
+        raised = f", with {plural(count, 'error')} that a reviewer will raise"
+    return Text((Span(report.official.value, MEANINGS[report.official]), f"{report.own_files}{raised}: {words}"))
 
 
 def single_logs(report: Report) -> list[LogResult]:
@@ -88,7 +86,7 @@ def counts_of(report: Report) -> list[str]:
     return [_accepted(part) for part in _parts(report) if part.count]
 
 
-def beside(report: Report, hint: str = "") -> Iterator[str]:
+def count_unofficial(report: Report, hint: str = "") -> Iterator[str]:
     """How many findings there are that are not part of the official verdict, by rule."""
     for name, kind in (("your own rules", Kind.HOUSE), ("review", Kind.REVIEW)):
         found = [finding for finding in report.findings if finding.kind is kind and finding.suppressed is None]
@@ -120,14 +118,16 @@ def _rejecting(report: Report, parts: Iterable[_Part]) -> Iterator[str]:
     left = report.rejecting() if report.official is Verdict.REJECTED else ()
     for part in parts:
         if part.rejecting:
-            inside, left = _divided(left, part.rejecting)
-            yield f"{len(part.rejecting)} of {part.count} {part.things} {part.bad}{_rules(inside)}"
+            inside, left = _split_findings(left, part.rejecting)
+            yield f"{len(part.rejecting)} of {part.count} {part.things} {part.bad}{_name_rules(inside)}"
     if left:
-        yield f"{plural(len(left), 'error')} in the package{_rules(left)}"
+        yield f"{plural(len(left), 'error')} in the package{_name_rules(left)}"
 
 
-def _divided(findings: Iterable[Finding], paths: Iterable[str]) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
-    """The findings in files or folders, and the others."""
+def _split_findings(
+    findings: Iterable[Finding], paths: Iterable[str]
+) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
+    """Split findings into those in the files or folders at ``paths``, and the others."""
     places = set(paths)
     inside: list[Finding] = []
     outside: list[Finding] = []
@@ -138,7 +138,7 @@ def _divided(findings: Iterable[Finding], paths: Iterable[str]) -> tuple[tuple[F
     return tuple(inside), tuple(outside)
 
 
-def _rules(findings: Iterable[Finding]) -> str:
+def _name_rules(findings: Iterable[Finding]) -> str:
     names = dict.fromkeys(finding.rule for finding in findings)
     return f" ({first_few(names, _NAMED_RULES, 'rule')})" if names else ""
 
@@ -151,20 +151,14 @@ def organisations_of(report: Report) -> dict[str, bool]:
     if not all(path.startswith(f"{name}/") for path, name in of.items()):
         return {}
     rejecting = [path for part in _parts(report) for path in part.rejecting]
-    _, left = _divided(report.rejecting(), rejecting)
+    _, left = _split_findings(report.rejecting(), rejecting)
     bad = {of[path] for path in rejecting} | {finding.path.partition("/")[0] for finding in left} - {"."}
     known = sorted({*of.values(), *bad})
     return {name: name in bad for name in known} if len(known) > 1 else {}
 
 
-def _rejected_organisations(report: Report) -> str:
-    known = organisations_of(report) if report.official is Verdict.REJECTED else {}
-    bad = [name for name, rejected in known.items() if rejected]
-    return f"{len(bad)} of {len(known)} organisations ({first_few(bad, _NAMED_ORGANISATIONS)}): " if bad else ""
-
-
-def _also(report: Report, *, fail_on: Severity | None) -> str:
-    """What an accepted report ends the command with 1 for."""
+def _counted_besides(report: Report, *, fail_on: Severity | None) -> str:
+    """Return which findings end the command with 1 although the report is accepted."""
     if report.official is not Verdict.ACCEPTED or not report.exit_status(fail_on=fail_on):
         return ""
     counted = [finding for finding in report.findings if finding.suppressed is None and finding.counts(fail_on)]
@@ -321,18 +315,16 @@ def partly_checked(reports: Sequence[Report]) -> str | None:
     """What became of each of several things asked for, None unless only a part could be checked."""
     if len({report.official is Verdict.NOT_CHECKED for report in reports}) < 2:
         return None
-    return f"Not everything could be checked. {'; '.join(map(_in_short, reports))}"
+    verdicts = []
+    for report in reports:
+        asked = next((finding.path for finding in report.findings if finding.rejects), report.root)
+        where = asked if report.official is Verdict.NOT_CHECKED else report.root
+        verdicts.append(f"{where}: {report.official.value}{report.own_files}")
+    return f"Not everything could be checked. {'; '.join(verdicts)}"
 
 
-def outcome(report: Report) -> Report:
-    """What :func:`partly_checked` wants of a report."""
+def without_contents(report: Report) -> Report:
+    """Return what :func:`partly_checked` needs of a report, which takes little memory."""
     if report.official is Verdict.NOT_CHECKED:
         return report
     return msgspec.structs.replace(report, logs=(), entries=(), systems=(), without_logs=(), findings=(), hidden=())
-
-
-def _in_short(report: Report) -> str:
-    """What was asked for, and the verdict."""
-    asked = next((finding.path for finding in report.findings if finding.rejects), report.root)
-    where = asked if report.official is Verdict.NOT_CHECKED else report.root
-    return f"{where}: {report.official.value}{report.own_files}"

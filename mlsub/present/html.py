@@ -89,7 +89,7 @@ def _block(block: doc.Block, level: int) -> Iterator[str]:
         case doc.Code(text):
             yield "<pre>" + "\n".join(map(_escape, text.split("\n"))) + "</pre>"
         case doc.Table():
-            yield from _table(block)
+            yield from _render_table(block)
         case doc.Findings():
             for found in sections(block):
                 yield from _section(found, level)
@@ -167,7 +167,7 @@ def _cell(cell: doc.Cell) -> str:
     return "<br>".join(map(_words, doc.lines_of(cell)))
 
 
-def _table(table: doc.Table) -> Iterator[str]:
+def _render_table(table: doc.Table) -> Iterator[str]:
     looks = [' class="number"' if column.number else "" for column in table.columns]
     heads = (
         f'<th scope="col"{look}>{_escape(column.name)}</th>' for look, column in zip(looks, table.columns, strict=True)

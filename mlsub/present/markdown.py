@@ -46,7 +46,7 @@ def _block(block: doc.Block, level: int) -> Iterator[str]:
         case doc.Code(text):
             yield from _code(text)
         case doc.Table():
-            yield from _table(block)
+            yield from _render_table(block)
         case doc.Findings():
             yield from (f"- {line}" if new else f"  {line}" for new, line in _findings(block))
         case doc.Section():
@@ -124,7 +124,7 @@ def _code(text: str) -> Iterator[str]:
     yield from (fence, *lines, fence)
 
 
-def _table(table: doc.Table) -> Iterator[str]:
+def _render_table(table: doc.Table) -> Iterator[str]:
     yield _row([escape(column.name) for column in table.columns])
     yield _row(["---:" if column.number else "---" for column in table.columns])
     for row in table.rows:

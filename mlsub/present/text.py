@@ -234,7 +234,7 @@ def _block(block: doc.Block, width: int, paint: Paint) -> Iterator[str]:
             for line in text.split("\n"):
                 yield from _wrapped(doc.Span(line, "code"), width, paint)
         case doc.Table():
-            yield from _table(block, width, paint)
+            yield from _render_table(block, width, paint)
         case doc.Findings():
             for found in sections(block, whole=False):
                 yield from _section(found, width, paint)
@@ -307,7 +307,7 @@ def _cut(line: Line, start: int, end: int) -> Line:
     return tuple(found)
 
 
-def _table(table: doc.Table, width: int, paint: Paint) -> Iterator[str]:
+def _render_table(table: doc.Table, width: int, paint: Paint) -> Iterator[str]:
     heads = [plain(column.name) for column in table.columns]
     rows = [[_clean(cell) for cell in row] for row in table.rows]
     texts = [[head, *(_text(line) for row in rows for line in row[number])] for number, head in enumerate(heads)]

@@ -171,7 +171,7 @@ def results_of(report: Report, logs: Iterable[LogReport] = (), overlay: str | No
     return tuple(
         Result(
             **msgspec.structs.asdict(entry),
-            **_names(report, entry, facts.get(description_path(entry) or "") or _NO_FACTS),
+            **_public_names(report, entry, facts.get(description_path(entry) or "") or _NO_FACTS),
             root=report.root,
             without_logs=sum(folder.benchmark == entry.benchmark for folder in report.without_logs),
             findings=tuple(found[entry.path]),
@@ -222,8 +222,8 @@ def _upwards(path: str) -> Iterator[str]:
     yield "."
 
 
-def _names(report: Report, entry: EntryResult, facts: SystemFacts) -> dict[str, Any]:
-    """What the tables of names and the description of the system say of an entry."""
+def _public_names(report: Report, entry: EntryResult, facts: SystemFacts) -> dict[str, Any]:
+    """Return the fields of a result that tables of names and the system's description fill."""
     usage, round_ = report.usage or "", report.round or ""
     known = benchmark_of(usage, round_, entry.benchmark)
     name, compatible = known.name if known else entry.benchmark, compatible_rounds(usage, entry.benchmark, round_)

@@ -19,11 +19,11 @@ from mlsub.present.entries import (
     notes_on_rcp,
     organisations_of,
     organisations_table,
-    outcome,
     partly_checked,
     round_line,
     single_logs,
     verdict_line,
+    without_contents,
 )
 from mlsub.present.findings import answer
 from mlsub.submission.report import Choice, Report, choose
@@ -77,7 +77,7 @@ def blocks_of(
     outcomes: list[Report] = []
     for report in reports:
         yield _section(report, choice, alone=alone, verdict_last=verdict_last)
-        outcomes.append(outcome(report))
+        outcomes.append(without_contents(report))
     if partly := partly_checked(outcomes):
         yield Text(partly)
 

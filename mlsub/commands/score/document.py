@@ -8,7 +8,7 @@ from itertools import groupby
 from mlsub.findings import Verdict
 from mlsub.present import document as doc
 from mlsub.present.entries import (
-    beside,
+    count_unofficial,
     counts_of,
     missing_results,
     notes_on_rcp,
@@ -75,7 +75,7 @@ def _counts(report: Report, *, alone: bool) -> Iterator[doc.Block]:
     parts = {entry.official for entry in report.entries} | {system.official for system in report.systems}
     if report.entries and report.official is Verdict.REJECTED and Verdict.REJECTED not in parts:
         yield doc.Text("The package around them is rejected; mlsub check says why.")
-    yield doc.Items(tuple(beside(report, "mlsub check -v shows them")))
+    yield doc.Items(tuple(count_unofficial(report, "mlsub check -v shows them")))
 
 
 def results_table(entries: Sequence[EntryResult]) -> doc.Table:
