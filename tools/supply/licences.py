@@ -43,11 +43,14 @@ class Script(NamedTuple):
 
 _STATIC, _ASSETS = "mlsub/commands/site/static", "docs/assets"
 _OF_SITE = f"{_STATIC}/libraries.LICENSE.txt"
+#: Parquet files of a selection, made in the browser; bundled by esbuild, as a page of a disk loads no modules.
 _PARQUET = (("hyparquet-writer", "0.17.0", "MIT"), ("hyparquet", "1.31.5", "MIT"))
 SCRIPTS = (
+    # The charts of the site, as published on npm (why these, docs/site.md says).
     Script(f"{_STATIC}/d3.min.js", _OF_SITE, (("d3", "7.9.0", "ISC"),)),
     Script(f"{_STATIC}/plot.umd.min.js", _OF_SITE, (("@observablehq/plot", "0.6.17", "ISC"),)),
     Script(f"{_STATIC}/parquet.min.js", _OF_SITE, _PARQUET),
+    # The search of the documentation without a server.
     Script(f"{_ASSETS}/iframe-worker.js", f"{_ASSETS}/iframe-worker.LICENSE.txt", (("iframe-worker", "1.0.4", "MIT"),)),
 )
 
