@@ -200,10 +200,30 @@ def require_paths(paths: Sequence[str]) -> None:
         raise click.MissingParameter(ctx=ctx, param=next(p for p in ctx.command.params if p.name == "paths"))
 
 
-def one_benchmark(function: F) -> F:
-    """BENCHMARK and --round."""
+def benchmark_options(*options: Callable[[F], F]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """BENCHMARK, --round and further options, of which --usage, and --rules as ``overlay``.
+
+    The function gets ``round_``, a ``Round``, and ``benchmark``, the name that the round has for it, and the others.
+    """
     newest = "Set the round; otherwise the newest with this benchmark."
-    return click.argument("benchmark")(setting("--round", "round_", metavar="ROUND", help=newest)(function))
+    named: list[Callable[[F], F]] = [
+        click.argument("benchmark"),
+        setting("--round", "round_", metavar="ROUND", help=newest),
+    ]
+
+    def decorate(function: Callable[..., None]) -> Callable[..., None]:
+        @wraps(function)
+        def called(
+            benchmark: str, round_: str | None, usage: str | None, overlay: str | None = None, **others: Any
+        ) -> None:
+            from mlsub.rounds import find_benchmark
+
+            found, name = find_benchmark(benchmark, round_, usage, overlay)
+            function(round_=found, benchmark=name, **others)
+
+        return _with_options(called, [*named, *options])
+
+    return decorate
 
 
 def rcp_points(function: F) -> F:

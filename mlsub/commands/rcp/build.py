@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from difflib import get_close_matches
@@ -36,28 +36,12 @@ from mlsub.rounds.benchmarks import names_by_title
 from mlsub.rules.catalogue import has_effect
 from mlsub.rules.constraints import StatedValues
 from mlsub.rules.load import entry_requirements, rules_for
-from mlsub.rules.model import RuleSet
 from mlsub.submission.model import LogReport
 
 #: Logged with every run, and no choice of whoever trains.
 _NO_CHOICE = frozenset(("global_batch_size", "train_samples", "eval_samples", "seed", "cache_clear"))
 #: Characters of a hyperparameter; also a bound on how deep it is nested.
 _MAX_VALUE = 1000
-
-
-class RecordOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What the caller wants of the records.
-
-    ``name`` stands in the name of each before its batch size; ``hyperparameters`` are logged keys to write besides the
-    usual ones. ``digests`` has the SHA-256 of each log by its path where runs need not be submissions.
-    """
-
-    name: str | None = None
-    hyperparameters: tuple[str, ...] = ()
-    digests: dict[str, str] | None = None
-
-
-_USUAL = RecordOptions()
 
 
 class BuiltRecords(msgspec.Struct, frozen=True):
@@ -92,7 +76,7 @@ def reference_run(file: Path, log: LogReport, round_: Round) -> LogReport:
 
 
 def _first_reached(log: LogReport, name: str, round_: Round) -> float | None:
-    """How far the training had come at the first evaluation that reaches the target."""
+    """Return how far the training had come at the first evaluation that reaches the target."""
     stated = StatedValues(log.run.hyperparameters)
     target = target_of(round_, CLOSED.name, name, stated)
     if target is None:
@@ -103,64 +87,74 @@ def _first_reached(log: LogReport, name: str, round_: Round) -> float | None:
     return None if point is None else round(point, 3)
 
 
-def build_records(logs: Sequence[LogReport], name: str, round_: Round, choice: RecordOptions = _USUAL) -> BuiltRecords:
-    """One record a batch size.
+def build_records(
+    logs: Sequence[LogReport],
+    name: str,
+    round_: Round,
+    *,
+    prefix: str | None = None,
+    hyperparameters: Sequence[str] = (),
+    digests: Mapping[str, str] | None = None,
+) -> BuiltRecords:
+    """Return one record a batch size.
 
     Args:
         logs: judged logs of one benchmark, each a run of the reference implementation.
         name: the benchmark.
         round_: whose rules apply.
-        choice: names and hyperparameters.
+        prefix: stands in the name of each record before its batch size.
+        hyperparameters: logged keys to write besides the usual ones.
+        digests: the SHA-256 of each log by its path, where runs need not be submissions.
     """
-    needs = entry_requirements(round_.usage, round_.name, name, round_.overlay)
-    rules = rules_for(round_.usage, round_.name, CLOSED.name, name, round_.overlay)
-    digests = choice.digests
-    listed = tuple(one for log in logs for one in log.findings if one.rejects and digests is not None)
-    empty = {one.path for one in listed if has_effect(one, Effect.NO_RECORDS)}
-    logs = [log for log in logs if log.path not in empty]
-    point = _point if digests is None else _first_reached
-    points = {log.path: point(log, name, round_) for log in logs}
-    copies = [f"{copy.path}: {copy.message} ({copy.actual})" for copy in audit_same_runs(logs)]
-    problems = [*_of_runs(logs, points, choice), *copies, *_never_logged(logs, choice)]
+    listed: tuple[Finding, ...] = ()
+    if digests is None:
+        points = {log.path: progress_of([log.run], name, round_).by_run[0] for log in logs}
+    else:
+        listed = tuple(one for log in logs for one in log.findings if one.rejects)
+        empty = {one.path for one in listed if has_effect(one, Effect.NO_RECORDS)}
+        logs = [log for log in logs if log.path not in empty]
+        points = {log.path: _first_reached(log, name, round_) for log in logs}
+    problems = list(_problems_of_runs(logs, points, submissions=digests is None))
+    problems += [f"{copy.path}: {copy.message} ({copy.actual})" for copy in audit_same_runs(logs)]
+    problems += _problems_of_keys(logs, hyperparameters)
     stopped = [log for log in logs if log.compliant and not log.run.converged]
     notes = [f"{log.path} did not converge by its own word: its status is {show(log.status)}" for log in stopped]
-    keys = [*_usual_keys(name, round_, rules), *choice.hyperparameters]
+    keys = [*_usual_keys(name, round_), *hyperparameters]
+    needed = 2 * entry_requirements(round_.usage, round_.name, name, round_.overlay).runs
     records: dict[str, dict[str, Any]] = {}
     sized = [(size, log) for log in logs if (size := _size_of(log)) is not None]
     for size, of_size in groupby(sorted(sized, key=itemgetter(0)), itemgetter(0)):
         runs = [log for _, log in of_size]
-        if len(runs) < 2 * needs.runs:
+        if len(runs) < needed:
             (problems if digests is None else notes).append(
-                f"batch size {show(size)} has {plural(len(runs), 'run')}, {2 * needs.runs - len(runs)} too few: "
-                f"a reference needs {2 * needs.runs}, twice those of an entry"
+                f"batch size {show(size)} has {plural(len(runs), 'run')}, {needed - len(runs)} too few: "
+                f"a reference needs {needed}, twice those of an entry"
             )
         if digests is not None and len(runs) <= 2 * cut_of(name):
             notes.append(f"batch size {show(size)} has too few runs for an olympic mean, and is left out")
             continue
-        hyperparameters, left_out = _hyperparameters(runs, keys)
+        agreed, left_out = _agreed_hyperparameters(runs, keys)
         notes += [f"batch size {show(size)}: {why}, which is left out" for why in left_out]
-        records[f"{choice.name or f'{name}_ref'}_{show(size)}"] = {
+        records[f"{prefix or f'{name}_ref'}_{show(size)}"] = {
             "Benchmark": name,
             **_provenance(runs),
             "BS": size,
-            "Hyperparams": hyperparameters,
+            "Hyperparams": agreed,
             points_name(name): [points[log.path] for log in runs if points[log.path] is not None],
             **({"Logs": {log.path: digests.get(log.path, "") for log in runs}} if digests is not None else {}),
         }
     return BuiltRecords(records, tuple(problems), tuple(notes), listed)
 
 
-def _point(log: LogReport, name: str, round_: Round) -> float | None:
-    return progress_of([log.run], name, round_).by_run[0]
-
-
-def _of_runs(logs: Sequence[LogReport], points: dict[str, float | None], choice: RecordOptions) -> Iterator[str]:
-    """Why a run is none of the reference."""
+def _problems_of_runs(
+    logs: Sequence[LogReport], points: Mapping[str, float | None], *, submissions: bool
+) -> Iterator[str]:
+    """Yield why a run is none of the reference; ``submissions``: each has to be a run of a submission."""
     for log in logs:
-        if choice.digests is None and not log.compliant:
+        if submissions and not log.compliant:
             why = next((finding.message for finding in log.findings if finding.rejects), "see mlsub check")
             yield f"{log.path} is noncompliant: {why}"
-        elif choice.digests is None and not log.run.converged:
+        elif submissions and not log.run.converged:
             yield f"{log.path} did not converge: its status is {show(log.status)}"
         elif points[log.path] is None:
             yield f"{log.path} does not say at what point it converged"
@@ -168,44 +162,45 @@ def _of_runs(logs: Sequence[LogReport], points: dict[str, float | None], choice:
             yield f"{log.path} has no global_batch_size that is a number"
 
 
+def _problems_of_keys(logs: Sequence[LogReport], hyperparameters: Sequence[str]) -> Iterator[str]:
+    """Yield the hyperparameters asked for that no log has."""
+    logged = set().union(*(log.run.hyperparameters for log in logs))
+    for key in hyperparameters:
+        if key not in logged:
+            close = get_close_matches(key, sorted(logged), n=1)
+            yield f"no log has the hyperparameter {show(key)}" + (f"; did you mean {close[0]}?" if close else "")
+
+
 def _size_of(log: LogReport) -> int | float | None:
-    """The batch size, a whole one as such however it was logged; None where the log has none that is a number."""
+    """Return the batch size, a whole one as such however it was logged; None where no number is logged."""
     size = log.run.hyperparameters.get("global_batch_size")
     if not isinstance(size, (int, float)) or isinstance(size, bool) or not 0 < size < LARGEST_COUNT:
         return None
     return int(size) if size == int(size) else size
 
 
-def _usual_keys(name: str, round_: Round, rules: RuleSet) -> list[str]:
-    """The hyperparameters that the rules of the benchmark ask for, and those that its installed reference names.
+def _usual_keys(name: str, round_: Round) -> list[str]:
+    """Return the hyperparameters that the rules of the benchmark ask for, and those that its installed reference names.
 
     They keep the names of the logs: files of earlier rounds have others here and there (optimizer for opt_name), and
     the official tool reads none of them.
     """
-    keys = [rule.key for rule in rules.every]
+    keys = [rule.key for rule in rules_for(round_.usage, round_.name, CLOSED.name, name, round_.overlay).every]
     file = reference_file(round_.usage, round_.ruleset, name)
     if file is not None and not any(problem.severity == "error" for problem in check_reference_file(file)):
         keys += [key for record in json.loads(file.read_bytes()).values() for key in record["Hyperparams"]]
     return [key for key in dict.fromkeys(keys) if key not in _NO_CHOICE]
 
 
-def _never_logged(logs: Sequence[LogReport], choice: RecordOptions) -> Iterator[str]:
-    logged = set().union(*(log.run.hyperparameters for log in logs))
-    for key in choice.hyperparameters:
-        if key not in logged:
-            close = get_close_matches(key, sorted(logged), n=1)
-            yield f"no log has the hyperparameter {show(key)}" + (f"; did you mean {close[0]}?" if close else "")
-
-
-def _hyperparameters(runs: Sequence[LogReport], keys: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
-    """What all runs have set alike; and why a key is left out, that only some have or have otherwise."""
+def _agreed_hyperparameters(runs: Sequence[LogReport], keys: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
+    """Return what all runs have set alike; and why a key is left out, that only some have or have otherwise."""
     same: dict[str, Any] = {}
     left_out = []
     for key in dict.fromkeys(keys):
         values = [log.run.hyperparameters[key] for log in runs if log.run.hyperparameters.get(key) is not None]
         if not values:
             continue
-        texts = {_text(value) for value in values}
+        texts = {_json_of(value) for value in values}
         if len(values) < len(runs):
             left_out.append(f"{len(values)} of {len(runs)} runs have {key}")
         elif len(texts) > 1:
@@ -217,11 +212,11 @@ def _hyperparameters(runs: Sequence[LogReport], keys: Sequence[str]) -> tuple[di
     return same, left_out
 
 
-def _text(value: Any) -> str | None:
-    """A value as JSON, numbers alike however they are written; None where it cannot be, or is too long to be one."""
-    plain = (
-        float(value) if isinstance(value, int) and not isinstance(value, bool) and abs(value) < LARGEST_COUNT else value
-    )
+def _json_of(value: Any) -> str | None:
+    """Return a value as JSON, numbers alike however they are written; None for what JSON cannot hold or is too long."""
+    plain = value
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < LARGEST_COUNT:
+        plain = float(value)
     try:
         text = json.dumps(plain, allow_nan=False, sort_keys=True)
     except (TypeError, ValueError, RecursionError):
@@ -230,22 +225,19 @@ def _text(value: Any) -> str | None:
 
 
 def _provenance(runs: Sequence[LogReport]) -> dict[str, str]:
+    """Return who ran the reference, when and on what, as the logs say it."""
+
+    def stated(key: str) -> str:
+        values = {str(log.run.identity[key]) for log in runs if log.run.identity.get(key)}
+        return ", ".join(sorted(values))[:200] or "unknown"
+
     started = min((log.run.timeline.run_start or 0 for log in runs), default=0)
     day = datetime.fromtimestamp(started / 1000, UTC).date().isoformat() if 0 < started < 1e14 else "unknown"
-    return {
-        "Creator": _agreed(runs, "submission_org"),
-        "When": day,
-        "Platform": _agreed(runs, "submission_platform"),
-    }
-
-
-def _agreed(runs: Sequence[LogReport], key: str) -> str:
-    values = {str(log.run.identity.get(key)) for log in runs if log.run.identity.get(key)}
-    return ", ".join(sorted(values))[:200] or "unknown"
+    return {"Creator": stated("submission_org"), "When": day, "Platform": stated("submission_platform")}
 
 
 def known_records(file: Path) -> dict[str, Any]:
-    """The records of a file to add to.
+    """Return the records of a file to add to.
 
     Raises:
         MlsubError: it is not a whole reference file.
@@ -258,7 +250,7 @@ def known_records(file: Path) -> dict[str, Any]:
 
 
 def problems_of(built: BuiltRecords, known: dict[str, Any]) -> list[str]:
-    """Why records cannot be used beside those that are known; empty where they can."""
+    """Return why records cannot be used beside those that are known; empty where they can."""
     problems = [*built.problems, *(f"{name} is in the file already" for name in built.records if name in known)]
     if problems:
         return problems
@@ -268,13 +260,13 @@ def problems_of(built: BuiltRecords, known: dict[str, Any]) -> list[str]:
 
 
 def against_schema(records: dict[str, Any]) -> list[str]:
-    """In words, where records are not of the official format."""
+    """Return in words where records are not of the official format."""
     schema = json.loads(Path(__file__).with_name("rcp_schema.json").read_text("utf-8"))
     return [f"{'/'.join(map(str, path))}: {message}"[:200] for path, message in find_flaws(records, schema)]
 
 
-def compared(file: Path, built: BuiltRecords, name: str, round_: Round) -> NewReference:
-    """The points of a file that was written, and where they lie beside those that are installed."""
+def compare_with_installed(file: Path, built: BuiltRecords, name: str, round_: Round) -> NewReference:
+    """Return the points of a file that was written, and where they lie beside those that are installed."""
     algorithm = algorithm_of(round_.usage, round_.name, round_.overlay) or newest_algorithm()
     runs = entry_requirements(round_.usage, round_.name, name, round_.overlay).runs
     earlier = dict(algorithm.earlier).get(name, 0)

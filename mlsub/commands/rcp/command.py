@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
 from mlsub.commands import LazyGroup
-from mlsub.commands.options import asks, check, check_own_rules, one_benchmark, rcp_points, ready
+from mlsub.commands.options import asks, benchmark_options, check, check_own_rules, rcp_points, ready
 from mlsub.commands.output import Target, format_option, output_options, tell, write_output
 from mlsub.commands.settings import setting
 from mlsub.io.look import content_digest
@@ -20,18 +20,12 @@ from mlsub.present.terminal import progress_bar
 
 if TYPE_CHECKING:
     from mlsub.convergence import Cutoff
+    from mlsub.rounds import Round
     from mlsub.workspace.places import Request
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 #: Why runs do not make a reference: so many reasons are listed.
 _MAX_PROBLEMS = 20
-
-
-def _common(function: F) -> F:
-    """BENCHMARK with --round, --usage and --rcp-points."""
-    usage = setting("--usage", metavar="USAGE", help="Set training or hpc.")
-    return one_benchmark(usage(rcp_points(function)))
+_USAGE = setting("--usage", metavar="USAGE", help="Set training or hpc.")
 
 
 @click.group("rcp", cls=LazyGroup)
@@ -44,17 +38,18 @@ def command() -> None:
     example="mlsub rcp show llama31_8b --round 5.1",
     short_help="Show the reference points of a benchmark.",
 )
-@_common
+@benchmark_options(_USAGE, rcp_points)
 @output_options("rcp show")
-def show(benchmark: str, round_: str | None, usage: str | None, points: Cutoff, target: Target) -> None:
+def show(benchmark: str, round_: Round, points: Cutoff, target: Target) -> None:
     """Show the reference points of BENCHMARK: by batch size the mean of the reference and the least that is accepted.
 
     Exit status: 0, or 2 where there are none.
     """
     from mlsub.commands.rcp import document, run
+    from mlsub.convergence.curves import reference_table
 
-    found = run.find_points(benchmark, round_, usage, points)
-    target.write(found, lambda: document.points_document(found.reference))
+    table = reference_table(round_, benchmark, points)
+    target.write(run.Points(reference=table), lambda: document.points_document(table))
 
 
 @command.command(
@@ -62,23 +57,22 @@ def show(benchmark: str, round_: str | None, usage: str | None, points: Cutoff, 
     example="mlsub rcp plan llama31_8b --batch-size 64",
     short_help="Say what a batch size needs, before any run.",
 )
-@_common
+@benchmark_options(_USAGE, rcp_points)
 @click.option(
     "--batch-size", type=click.FloatRange(min=1), required=True, help="Set the global batch size of the runs."
 )
 @output_options("rcp plan")
-def plan(
-    benchmark: str, round_: str | None, usage: str | None, points: Cutoff, batch_size: float, target: Target
-) -> None:
+def plan(benchmark: str, round_: Round, points: Cutoff, batch_size: float, target: Target) -> None:
     """Say what runs of BENCHMARK at a batch size need, before any of them has run.
 
     Exit status: 0, 1 where no reference covers the batch size, 2 where there is no reference at all.
     """
     from mlsub.commands.rcp import document, run
+    from mlsub.convergence.curves import plan_of
 
-    found = run.find_plan(benchmark, round_, usage, batch_size, points)
-    target.write(found, lambda: document.plan_document(found.plan))
-    sys.exit(1 if found.plan.minimum is None else 0)
+    needed = plan_of(round_, benchmark, batch_size, points)
+    target.write(run.Planned(plan=needed), lambda: document.plan_document(needed))
+    sys.exit(1 if needed.minimum is None else 0)
 
 
 @command.command(
@@ -156,32 +150,31 @@ def build_command(
     Exit status: 0 written, 1 the runs do not make a reference yet, 2 could not be read or written.
     """
     from mlsub.commands.rcp import build, document
-    from mlsub.workspace.runs import find_runs, one_benchmark, read_runs, round_of
+    from mlsub.workspace import runs
 
     file = Path(output)
     with progress_bar() as progress:
         context = ready(asked, progress)
         check_output(file, force=force)
         known = build.known_records(Path(append)) if append is not None else {}
-        files = find_runs(asked.paths, any_name=reference)
-        found = round_of(files, context.request)
-        logs = read_runs(files, found, context)
+        files = runs.find_runs(asked.paths, any_name=reference)
+        round_ = runs.round_of(files, context.request)
+        logs = runs.read_runs(files, round_, context)
         digests = None
         if reference:
-            logs = tuple(build.reference_run(file, log, found) for file, log in zip(files, logs, strict=True))
+            logs = tuple(build.reference_run(file, log, round_) for file, log in zip(files, logs, strict=True))
             digests = {log.path: (content_digest(file) or b"").hex() for file, log in zip(files, logs, strict=True)}
     names = sorted({str(log.benchmark) for log in logs if log.benchmark})
     if len(names) > 1:
         _refuse([f"the runs are of {len(names)} benchmarks ({', '.join(names[:5])}); name those of one"])
-    benchmark = one_benchmark(logs, found)
-    choice = build.RecordOptions(name=name, hyperparameters=hyperparameters, digests=digests)
-    built = build.build_records(logs, benchmark, found, choice)
+    benchmark = runs.one_benchmark(logs, round_)
+    built = build.build_records(logs, benchmark, round_, prefix=name, hyperparameters=hyperparameters, digests=digests)
     problems = build.problems_of(built, known)
     if problems:
         _refuse(problems)
     content = json.dumps({**known, **built.records}, indent=2) + "\n"
     write_output(file, content.encode("ascii"), force=force)
-    answer = build.compared(file, built, benchmark, found)
+    answer = build.compare_with_installed(file, built, benchmark, round_)
     Target("rcp build", format_).write(answer, lambda: document.built_document(answer))
 
 

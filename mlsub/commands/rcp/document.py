@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from mlsub.commands.rcp.run import Margins, NewPoint, NewReference
+from mlsub.commands.rcp.run import Margins, NewReference
 from mlsub.convergence.chance import Chance
 from mlsub.convergence.curves import BatchPlan, ReferenceRow, ReferenceTable
 from mlsub.convergence.margin import Margin, PackageMargins
-from mlsub.convergence.reference import describe_cutoff, merged_between
+from mlsub.convergence.reference import Point, describe_cutoff, merged_between
 from mlsub.convergence.words import format_number
 from mlsub.io.show import plural
-from mlsub.present.document import Block, Column, Document, Facts, Findings, Items, Span, Table, Text, document, section
+from mlsub.present.document import (
+    Block,
+    Column,
+    Document,
+    Facts,
+    Findings,
+    Items,
+    Span,
+    Table,
+    Text,
+    document,
+    section,
+    table_of,
+)
 from mlsub.present.entries import round_line
 from mlsub.rounds import get_round
 from mlsub.submission.report import describe_own_files
@@ -23,87 +36,54 @@ _HOW = {
     "smaller-batch": "smaller than any reference point: accepted if no faster than the smallest",
     "missing": "larger than any reference point: a new one has to be submitted",
 }
-_POINT = tuple(Column(name, number=True) for name in ("batch size", "runs", "mean", "stdev", "accepted from"))
 _HOW_COMPARED = {
     "exact": "a reference point",
     "interpolated": "between two reference points",
     "smaller-batch": "below the smallest reference point, so that point counts",
 }
 _NO_FACTOR = "-"
-_OVERVIEW = (
-    Column("entry", when_narrow="shorten"),
-    Column("verdict", when_narrow="keep"),
-    Column("to the limit", number=True),
-    Column("scaling", number=True, leave_out=1),
-    Column("expected", number=True, leave_out=2),
-    Column("chance", number=True),
-    Column("90 % interval", when_narrow="keep", leave_out=3),
-)
 
 
 def points_document(table: ReferenceTable) -> Document:
-    """The reference points of a benchmark."""
-    rows = tuple((*_cells(row), _pruned(row)) for row in table.rows)
-    round_ = get_round(table.usage, table.round)
-    later = merged_between(table.benchmark, round_, table.reference_points, "newest")
+    """Show the reference points of a benchmark."""
+    pruned = [_why_pruned(row) for row in table.rows]
+    later = merged_between(table.benchmark, get_round(table.usage, table.round), table.reference_points, "newest")
     hull = "hull: the lower convex hull of the written rules, from which the official pruning differs"
     return document(
-        f"{table.benchmark}, {table.usage} {table.round}{_points_of(table)}: "
-        f"{table.unit} to converge, {table.runs} runs an entry",
-        Table((*_POINT, Column("pruned")), rows),
-        Text(hull) if any("hull" in row[-1] for row in rows) else None,
+        f"{_title(table)}: {table.unit} to converge, {table.runs} runs an entry",
+        _point_table(table.rows, "pruned", pruned),
+        Text(hull) if any("hull" in why for why in pruned) else None,
         Text(f"Changed later, which does not count here: {later}") if later else None,
     )
 
 
 def built_document(built: NewReference) -> Document:
-    """The points that were built."""
-    rows = tuple((*_cells(point), _place(point)) for point in built.points)
+    """Show the points that were built."""
+    fates = []
+    for point in built.points:
+        fate = "kept" if point.kept else "pruned"
+        replaced = None if point.replaces is None else format_number(point.replaces)
+        fates.append(fate if replaced is None else f"{fate}; in place of one with a mean of {replaced}")
     return document(
         f"{built.file}: {built.benchmark}, {built.unit} to converge",
-        Table((*_POINT, Column(f"beside {built.installed} installed points")), rows),
+        _point_table(built.points, f"beside {built.installed} installed points", fates),
         section("Notes", Items(built.notes)),
         section("What makes the files no runs of a submission", Findings(built.findings)),
     )
 
 
-def _cells(point: ReferenceRow | NewPoint) -> tuple[str, ...]:
-    means = (point.mean, point.stdev, point.minimum)
-    return (format_number(point.batch_size), str(point.runs), *map(format_number, means))
+def _point_table(points: Sequence[Point], head: str, cells: Sequence[str]) -> Table:
+    """Return a row a reference point, with a further column under ``head``."""
+    names = ("batch size", "runs", "mean", "stdev", "accepted from")
+    rows = []
+    for point, cell in zip(points, cells, strict=True):
+        means = map(format_number, (point.mean, point.stdev, point.minimum))
+        rows.append((format_number(point.batch_size), str(point.runs), *means, cell))
+    return Table((*(Column(name, number=True) for name in names), Column(head)), tuple(rows))
 
 
-def _place(point: NewPoint) -> str:
-    fate = "kept" if point.kept else "pruned"
-    return fate if point.replaces is None else f"{fate}; in place of one with a mean of {format_number(point.replaces)}"
-
-
-def plan_document(plan: BatchPlan) -> Document:
-    """What runs at a batch size need."""
-    title = f"{plan.benchmark}, {plan.usage} {plan.round}{_points_of(plan)}"
-    return document(f"{title}, batch size {plan.batch_size:g}", Facts(tuple(_facts(plan))))
-
-
-def _facts(plan: BatchPlan) -> Iterator[tuple[str, str]]:
-    yield "reference", _HOW[plan.how]
-    if plan.mean is None or plan.stdev is None or plan.minimum is None:
-        return
-    yield "mean", f"{format_number(plan.mean)} {plan.unit}, stdev {format_number(plan.stdev)}"
-    yield "accepted", f"an olympic mean of {format_number(plan.minimum)} {plan.unit} or more"
-    if plan.normalised:
-        factor = plan.mean / plan.minimum if plan.minimum > 0 else 1.0
-        yield (
-            "faster",
-            f"below {format_number(plan.mean)} {plan.unit} the time is scaled up, by {factor:.4f} at the limit",
-        )
-
-
-def _points_of(found: ReferenceTable | BatchPlan) -> str:
-    """What a title says of the reference points; nothing of the usual ones."""
-    words = describe_cutoff(found.reference_points, get_round(found.usage, found.round))
-    return f", {words}" if words else ""
-
-
-def _pruned(row: ReferenceRow) -> str:
+def _why_pruned(row: ReferenceRow) -> str:
+    """Return why the official pruning takes a point out; nothing where it does not, and the hull agrees."""
     if row.kept:
         return "" if row.on_hull else "no, though above the hull"
     others = [format_number(size) for size in row.pruned_by]
@@ -111,8 +91,30 @@ def _pruned(row: ReferenceRow) -> str:
     return why if not row.on_hull else f"{why}, though on the hull"
 
 
+def plan_document(plan: BatchPlan) -> Document:
+    """Show what runs at a batch size need."""
+    facts = [("reference", _HOW[plan.how])]
+    if plan.mean is not None and plan.stdev is not None and plan.minimum is not None:
+        mean, minimum = format_number(plan.mean), format_number(plan.minimum)
+        facts += [
+            ("mean", f"{mean} {plan.unit}, stdev {format_number(plan.stdev)}"),
+            ("accepted", f"an olympic mean of {minimum} {plan.unit} or more"),
+        ]
+        if plan.normalised:
+            factor = plan.mean / plan.minimum if plan.minimum > 0 else 1.0
+            scaled = f"below {mean} {plan.unit} the time is scaled up, by {factor:.4f} at the limit"
+            facts.append(("faster", scaled))
+    return document(f"{_title(plan)}, batch size {plan.batch_size:g}", Facts(tuple(facts)))
+
+
+def _title(found: ReferenceTable | BatchPlan) -> str:
+    """Return the benchmark, its round, and of which day the reference points are unless they are the usual ones."""
+    words = describe_cutoff(found.reference_points, get_round(found.usage, found.round))
+    return f"{found.benchmark}, {found.usage} {found.round}{f', {words}' if words else ''}"
+
+
 def margins_document(margins: Margins) -> Document:
-    """Each entry with what it rests on; where there are several, first an overview."""
+    """Show each entry with what it rests on; where there are several, first an overview."""
     bootstrap = margins.bootstrap
     how = (
         f"chance: studentised bootstrap of the runs at hand, {bootstrap.resamples} resamples under "
@@ -135,33 +137,39 @@ def _margin_report(report: PackageMargins) -> Iterator[Block | None]:
         facts, undecided = Facts(tuple(_margin_facts(entry))), entry.verdict in ("bypassed", "open")
         yield section(title, facts, meaning="good" if entry.verdict == "pass" else "note" if undecided else "bad")
     yield section("Not tested", Items(tuple(f"{report.name_of(entry)}: {entry.why}" for entry in report.untested)))
-    yield Text(_summary(report))
+    counts = ", ".join(f"{count} {verdict}" for verdict, count in Counter(e.verdict for e in report.entries).items())
+    tested = f"{len(report.entries)} entr{'y' if len(report.entries) == 1 else 'ies'} compared with a reference"
+    rest = f"; {len(report.untested)} not tested" if report.untested else ""
+    own = describe_own_files(report.rcp_file, report.rules_file)
+    yield Text(f"{tested}{own}{': ' if counts else ''}{counts}{rest}")
 
 
 def _overview(report: PackageMargins) -> Table:
-    """One row an entry, those nearest to the limit first."""
+    """Return one row an entry, those nearest to the limit first."""
     order = sorted(report.entries, key=lambda entry: (entry.percent is not None, entry.percent or 0.0))
-    rows = (
+    return table_of(
         (
-            report.name_of(entry),
-            entry.verdict,
-            "-" if entry.percent is None else f"{entry.percent:+.2f} %",
-            _factor(entry.scaling),
-            _factor(entry.expected_scaling),
-            "-" if entry.chance is None else _value(entry.chance),
-            "" if entry.chance is None else _interval(entry.chance),
+            (Column("entry", when_narrow="shorten"), [report.name_of(one) for one in order]),
+            (Column("verdict", when_narrow="keep"), [one.verdict for one in order]),
+            (
+                Column("to the limit", number=True),
+                ["-" if one.percent is None else f"{one.percent:+.2f} %" for one in order],
+            ),
+            (Column("scaling", number=True, leave_out=1), [_factor(one.scaling) for one in order]),
+            (Column("expected", number=True, leave_out=2), [_factor(one.expected_scaling) for one in order]),
+            (Column("chance", number=True), ["-" if one.chance is None else _value(one.chance) for one in order]),
+            (
+                Column("90 % interval", when_narrow="keep", leave_out=3),
+                ["" if one.chance is None else _interval(one.chance) for one in order],
+            ),
         )
-        for entry in order
     )
-    return Table(_OVERVIEW, tuple(rows))
 
 
 def _margin_facts(entry: Margin) -> Iterator[tuple[str, str]]:
     if entry.batch_size is not None:
-        yield (
-            "batch size",
-            format_number(entry.batch_size) + (f", {_HOW_COMPARED[entry.how]}" if entry.how in _HOW_COMPARED else ""),
-        )
+        how = f", {_HOW_COMPARED[entry.how]}" if entry.how in _HOW_COMPARED else ""
+        yield "batch size", f"{format_number(entry.batch_size)}{how}"
     if entry.mean is not None:
         kind = "olympic mean" if entry.olympic else "plain mean, too few runs for an olympic one"
         yield "mean", f"{format_number(entry.mean)} {entry.unit} ({kind}; {entry.converged} converged)"
@@ -174,9 +182,10 @@ def _margin_facts(entry: Margin) -> Iterator[tuple[str, str]]:
     if entry.chance is not None:
         interval = _interval(entry.chance)
         named = interval if entry.chance.low is None else f"90 % interval: {interval}"
-        yield "chance", f"{_value(entry.chance)} ({named}) that {_runs(entry.chance.runs)} pass"
+        yield "chance", f"{_value(entry.chance)} ({named}) that {plural(entry.chance.runs, 'further run')} pass"
     if entry.completion is not None:
-        yield "to complete", f"{_share(entry.completion)} that the entry passes with {_runs(entry.needed - entry.runs)}"
+        more = plural(entry.needed - entry.runs, "further run")
+        yield "to complete", f"{_share(entry.completion)} that the entry passes with {more}"
     yield from (("note", note) for note in entry.notes)
 
 
@@ -205,10 +214,6 @@ def _factor(factor: float) -> str:
     return _NO_FACTOR if factor == 1 else f"{factor:.6f}"
 
 
-def _runs(count: int) -> str:
-    return plural(count, "further run")
-
-
 def _value(chance: Chance) -> str:
     return f"{100 * chance.value:.0f} %" if chance.certain else _share(chance.value)
 
@@ -221,15 +226,7 @@ def _interval(chance: Chance) -> str:
 
 
 def _share(part: float) -> str:
-    """A chance in per cent; never 0 or 100 % where the bootstrap merely did not see the other side."""
+    """Return a chance in per cent; never 0 or 100 % where the bootstrap merely did not see the other side."""
     if part > 0.995:
         return "over 99 %"
     return "under 1 %" if part < 0.005 else f"{100 * part:.0f} %"
-
-
-def _summary(report: PackageMargins) -> str:
-    counts = ", ".join(f"{count} {verdict}" for verdict, count in Counter(e.verdict for e in report.entries).items())
-    tested = f"{len(report.entries)} entr{'y' if len(report.entries) == 1 else 'ies'} compared with a reference"
-    rest = f"; {len(report.untested)} not tested" if report.untested else ""
-    own = describe_own_files(report.rcp_file, report.rules_file)
-    return f"{tested}{own}{': ' if counts else ''}{counts}{rest}"

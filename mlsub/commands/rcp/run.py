@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
-from mlsub.convergence import Cutoff
 from mlsub.convergence.chance import Bootstrap
-from mlsub.convergence.curves import BatchPlan, ReferenceTable, plan_of, reference_table
+from mlsub.convergence.curves import BatchPlan, ReferenceTable
 from mlsub.convergence.margin import Margin, PackageMargins, margins_of
 from mlsub.convergence.reference import Point
 from mlsub.findings import Finding, Verdict
 from mlsub.present.envelope import Answer
-from mlsub.rounds import find_benchmark
 from mlsub.submission.report import Report
 from mlsub.workspace import in_one_line
 
@@ -74,26 +72,8 @@ class Margins(Answer, frozen=True, kw_only=True):
         return tuple(entry for report in self.reports for entry in report.entries)
 
 
-def find_points(benchmark: str, round_: str | None, usage: str | None, points: Cutoff) -> Points:
-    """The reference points of a benchmark.
-
-    Raises:
-        MlsubError: there is no such benchmark, round or usage, or no reference.
-    """
-    return Points(reference=reference_table(*find_benchmark(benchmark, round_, usage), points))
-
-
-def find_plan(benchmark: str, round_: str | None, usage: str | None, batch_size: float, points: Cutoff) -> Planned:
-    """What runs of a benchmark need at a batch size.
-
-    Raises:
-        MlsubError: there is no such benchmark, round or usage, or no reference.
-    """
-    return Planned(plan=plan_of(*find_benchmark(benchmark, round_, usage), batch_size, points))
-
-
 def find_margins(reports: Sequence[Report], overlay: str | None, own: str | None) -> Margins:
-    """How near the limit the entries of reports are.
+    """Return how near the limit the entries of reports are.
 
     Args:
         reports: what was checked.
@@ -106,7 +86,7 @@ def find_margins(reports: Sequence[Report], overlay: str | None, own: str | None
 
 
 def unchecked(reports: Sequence[Report]) -> Iterator[str]:
-    """What could not be looked at, and why."""
+    """Yield what could not be looked at, and why."""
     for report in reports:
         if report.official is Verdict.NOT_CHECKED:
             yield from (in_one_line(finding) for finding in report.findings if finding.rejects)

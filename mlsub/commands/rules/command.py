@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from mlsub.commands import LazyGroup
-from mlsub.commands.options import check_own_rules, one_benchmark
+from mlsub.commands.options import benchmark_options, check_own_rules
 from mlsub.commands.output import CheckCommand, Target, check_output_options, output_options
 from mlsub.commands.settings import setting
 from mlsub.io import MlsubError
@@ -41,25 +40,10 @@ def _division(**words: Any) -> Callable[[F], F]:
     return click.option("--division", metavar="DIVISION", callback=found, **words)
 
 
-def _one_benchmark(function: Callable[..., None]) -> Callable[..., None]:
-    """BENCHMARK with --round, --division, --usage and --rules; the function gets round, division and name as ``of``."""
-
-    @wraps(function)
-    def called(
-        benchmark: str, round_: str | None, division: str, usage: str | None, overlay: str | None, **others: Any
-    ) -> None:
-        from mlsub.rounds import find_benchmark
-
-        found, name = find_benchmark(benchmark, round_, usage, overlay)
-        function(of=(found, division, name), **others)
-
-    for option in (
-        _usage_and_rules,
-        _division(default="closed", show_default=True, help="Choose closed or open."),
-        one_benchmark,
-    ):
-        called = option(called)
-    return called
+#: BENCHMARK, --round, --division, --usage and --rules.
+_of_benchmark = benchmark_options(
+    _division(default="closed", show_default=True, help="Choose closed or open."), _usage_and_rules
+)
 
 
 @click.group("rules", cls=LazyGroup)
@@ -104,25 +88,27 @@ def list_(
 
 
 @command.command("show", example="mlsub rules show llama31_8b --round 5.1")
-@_one_benchmark
+@_of_benchmark
 @output_options("rules show")
-def show(of: tuple[Round, str, str], target: Target) -> None:
+def show(benchmark: str, round_: Round, division: str, target: Target) -> None:
     """Show what a round demands of the logs of BENCHMARK, key by key.
 
     Exit status: 0, or 2 for an unknown name.
     """
     from mlsub.commands.rules import document, table
 
-    answer = table.rule_table(*of)
+    answer = table.rule_table(round_, division, benchmark)
     target.write(answer, lambda: document.table_document(answer))
 
 
 @command.command("keys", cls=CheckCommand, example="mlsub rules keys llama31_8b --check hyperparameters.yaml")
-@_one_benchmark
+@_of_benchmark
 @click.option("--check", "file", metavar="FILE", help="Check the hyperparameters in FILE, YAML or JSON, instead.")
 @click.option("--template", is_flag=True, help="Write a file of hyperparameters to fill in, YAML, instead.")
 @check_output_options("rules keys")
-def keys_command(of: tuple[Round, str, str], file: str | None, template: bool, target: Target) -> None:
+def keys_command(
+    benchmark: str, round_: Round, division: str, file: str | None, template: bool, target: Target
+) -> None:
     """Show what a training code of BENCHMARK must log and may log, in the order of a run.
 
     With --check, show everything that the rules have against the hyperparameters of a run before it is trained: what is
@@ -137,16 +123,16 @@ def keys_command(of: tuple[Round, str, str], file: str | None, template: bool, t
 
     if file is not None:
         with target.or_refused():
-            checked = keys.key_check(*of, Path(file))
+            checked = keys.key_check(round_, division, benchmark, Path(file))
         target.write(
             checked, lambda: document.check_document(checked), "check", results=lambda: keys.results_of(checked)
         )
         sys.exit(1 if checked.errors else 0)
     if template:
         for one in target.each:
-            one.put(keys.template_of(*of))
+            one.put(keys.template_of(round_, division, benchmark))
         return
-    found = keys.key_list(*of)
+    found = keys.key_list(round_, division, benchmark)
     target.write(found, lambda: document.keys_document(found))
 
 
