@@ -6,7 +6,7 @@ import hashlib
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -14,7 +14,7 @@ import msgspec
 
 from mlsub import io
 from mlsub.commands.db.query import check_ready, message_of
-from mlsub.commands.db.rows import Inserter, package_rows
+from mlsub.commands.db.rows import insert_rows, package_rows
 from mlsub.commands.db.schema import ABOUT, FORMAT, create_tables, stored
 from mlsub.findings import Effect
 from mlsub.io import MlsubError
@@ -31,6 +31,14 @@ from mlsub.workspace.cache import scan_tree
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+
+
+#: The state of a database that another version of this program has made.
+_OLDER = "older"
+#: The folders of benchmarks without logs, by round, organisation and path.
+_WITHOUT_LOGS = (
+    "SELECT concat_ws('/', round, organisation, file) FROM folders_without_logs ORDER BY round, organisation, file"
+)
 
 
 class BuiltDatabase(Answer, frozen=True, kw_only=True):
@@ -90,7 +98,7 @@ def build(
             submissions=tuple(packages),
             passed_over=passed_over,
             rows={table.name: len(connection.table(table.name)) for table in stored()},
-            without_logs=_without_logs(connection),
+            without_logs=tuple(folder for (folder,) in connection.execute(_WITHOUT_LOGS).fetchall()),
             written=written,
             older=known == _OLDER,
             aside=aside,
@@ -134,27 +142,19 @@ def _check_places(output: Path, parquet: Path | None, packages: Iterable[Place])
         if place.resolve().is_relative_to(package.root.resolve()):
             raise MlsubError(f"{place} lies in a submission, {package.root}. Name a place beside it.")
     if parquet is not None and os.path.lexists(parquet):
-        _check_parquet(parquet)
-
-
-def _check_parquet(folder: Path) -> None:
-    """A folder that is replaced must be one that this program has written."""
-    names = {f"{table.name}.parquet" for table in stored()}
-    try:
-        foreign = folder.is_symlink() or any(child.name not in names for child in folder.iterdir())
-    except OSError:
-        foreign = True
-    if foreign:
-        raise MlsubError(f"{folder} exists and contains other files. Name a new folder.")
-    check_free(folder)
-
-
-#: The state of a database that another version of this program has made.
-_OLDER = "older"
+        # A folder that is replaced must be one that this program has written.
+        names = {f"{table.name}.parquet" for table in stored()}
+        try:
+            foreign = parquet.is_symlink() or any(child.name not in names for child in parquet.iterdir())
+        except OSError:
+            foreign = True
+        if foreign:
+            raise MlsubError(f"{parquet} exists and contains other files. Name a new folder.")
+        check_free(parquet)
 
 
 def _known_state(file: Path) -> str:
-    """What the database of a file was made of.
+    """Return what the database of a file was made of.
 
     Raises:
         MlsubError: it is not a database of this program at all.
@@ -167,13 +167,13 @@ def _known_state(file: Path) -> str:
 
 
 def _state(request: Request, packages: Mapping[str, Place]) -> str:
-    """What a database is made of, as a digest; no file of a submission is opened for it.
+    """Return what a database is made of, as a digest; no file of a submission is opened for it.
 
     Empty where a change from now on may not show, as files have changed only just now.
     """
     parts = [msgspec.json.encode(request.convergence)]
     for file in filter(None, (request.convergence.reference, request.overlay)):
-        with _named(f"{file} cannot be read"), open_regular(file) as stream:
+        with _failing_as(f"{file} cannot be read"), open_regular(file) as stream:
             parts.append(stream.read())
     for key, place in packages.items():
         fingerprint = scan_tree(place.root, place.listing).fingerprint
@@ -195,15 +195,14 @@ def _write(output: Path, context: Context, packages: Collection[Place], state: s
         # One thread: reading logs forks, and nothing may run beside it then.
         with _connected(part, f"{output} cannot be built", config={"threads": 1}) as connection:
             create_tables(connection)
-            into = Inserter(connection)
-            for place, one in zip(packages, check_apart(list(packages), context), strict=True):
-                round_ = get_round(place.usage, place.round, context.request.overlay)
-                into.add(package_rows(place.root, round_, one))
-            into.flush()
+            overlay = context.request.overlay
+            checked = zip(packages, check_apart(list(packages), context), strict=True)
+            rows = (package_rows(of.root, get_round(of.usage, of.round, overlay), one) for of, one in checked)
+            insert_rows(connection, chain.from_iterable(rows))
             connection.execute(f"CREATE TABLE {ABOUT} AS SELECT ? AS format, ? AS mlsub, ? AS state", about)
             # All of it in the one file that takes the name.
             connection.execute("CHECKPOINT")
-        with _named(f"{output} cannot be written"):
+        with _failing_as(f"{output} cannot be written"):
             with part.open("rb") as stream:
                 sync_file(stream)
             aside = back_up_foreign(output, [output])
@@ -217,32 +216,28 @@ def _export(connection: DuckDBPyConnection, folder: Path) -> None:
     with staging_beside(folder) as staging:
         new = staging / "tables"
         new.mkdir()
-        with _named(f"{folder} cannot be written"):
+        with _failing_as(f"{folder} cannot be written"):
             for table in stored():
                 connection.table(table.name).write_parquet(str(new / f"{table.name}.parquet"))
         replace_folder(new, folder)
-
-
-def _without_logs(connection: DuckDBPyConnection) -> tuple[str, ...]:
-    """The folders of benchmarks without logs, by round, organisation and path."""
-    columns = "round, organisation, file"
-    query = f"SELECT concat_ws('/', {columns}) FROM folders_without_logs ORDER BY {columns}"  # noqa: S608  (our own names)
-    return tuple(folder for (folder,) in connection.execute(query).fetchall())
 
 
 @contextmanager
 def _connected(
     file: Path, failed: str, remedy: str = "", config: dict[str, Any] | None = None
 ) -> Iterator[DuckDBPyConnection]:
-    """A connection to a database: to read it, or with a configuration to write a new one."""
+    """Yield a connection to a database: to read it, or with a configuration to write a new one."""
     import duckdb
 
-    with _named(failed, remedy), closing(duckdb.connect(file, read_only=not config, config=config or {})) as connection:
+    with (
+        _failing_as(failed, remedy),
+        closing(duckdb.connect(file, read_only=not config, config=config or {})) as connection,
+    ):
         yield connection
 
 
 @contextmanager
-def _named(what: str, remedy: str = "") -> Iterator[None]:
+def _failing_as(what: str, remedy: str = "") -> Iterator[None]:
     """Say what failed where the system or DuckDB only says why."""
     import duckdb
 

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from mlsub.commands.db.query import QueryResult
-from mlsub.commands.db.schema import StoredTable, Tables
+from mlsub.commands.db.schema import Tables
 from mlsub.io.show import plural, shortened
 from mlsub.present.document import Column, Document, Facts, Section, Span, Table, Text, document
 from mlsub.present.tables import csv_lines, csv_text, legible
@@ -20,19 +20,18 @@ _MAX_CELL = 300
 
 
 def tables_document(answer: Tables) -> Document:
-    """Tables with their columns, types and meanings."""
-    return document("Tables and views of the database", *map(_table, answer.tables))
-
-
-def _table(table: StoredTable) -> Section:
-    types = () if table.kind == "view" else (Column("type", leave_out=1),)
-    rows = tuple((one.name, *((one.type or "",) if types else ()), one.meaning) for one in table.columns)
-    columns = Table((Column("column", when_narrow="keep"), *types, Column("meaning")), rows)
-    return Section(f"{table.name} ({table.kind})", (Text(table.meaning), columns))
+    """Show tables with their columns, types and meanings."""
+    sections = []
+    for table in answer.tables:
+        types = () if table.kind == "view" else (Column("type", leave_out=1),)
+        rows = tuple((one.name, *((one.type or "",) if types else ()), one.meaning) for one in table.columns)
+        columns = Table((Column("column", when_narrow="keep"), *types, Column("meaning")), rows)
+        sections.append(Section(f"{table.name} ({table.kind})", (Text(table.meaning), columns)))
+    return document("Tables and views of the database", *sections)
 
 
 def built_document(built: BuiltDatabase) -> Document:
-    """What was read, how many rows there are, and which results are missing."""
+    """Show what was read, how many rows there are, and which results are missing."""
     from mlsub.present.entries import without_logs
 
     rows = built.rows
@@ -46,7 +45,7 @@ def built_document(built: BuiltDatabase) -> Document:
 
 
 def result_document(result: QueryResult) -> Document:
-    """The answer to a question, with the heads of its columns even where there are no rows."""
+    """Show the answer to a question, with the heads of its columns even where there are no rows."""
     columns = tuple(
         Column(column.name, number=_is_numeric([row[at] for row in result.rows]))
         for at, column in enumerate(result.columns)
@@ -57,7 +56,7 @@ def result_document(result: QueryResult) -> Document:
 
 
 def as_csv(result: QueryResult) -> str:
-    """The answer as CSV, numbers unrounded; text that a spreadsheet would take for a formula gets an apostrophe."""
+    """Return the answer as CSV, numbers unrounded; what a spreadsheet would take for a formula gets an apostrophe."""
     heads = [column.name for column in result.columns]
     return csv_lines(map(_guarded, row) for row in (heads, *result.rows))
 
@@ -68,7 +67,7 @@ def _is_numeric(values: list[Any]) -> bool:
 
 
 def _short(value: Any) -> str:
-    """A value for people: numbers with six decimals at most, NULL as a hyphen."""
+    """Return a value for people: numbers with six decimals at most, NULL as a hyphen."""
     if value is None:
         return "-"
     if isinstance(value, float) and (not value or 1e-4 <= abs(value) < 1e15):
@@ -77,12 +76,12 @@ def _short(value: Any) -> str:
 
 
 def _text(value: Any) -> str:
-    """A value in full."""
+    """Return a value in full."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _guarded(value: Any) -> str:
-    """A value as a cell of CSV; what a spreadsheet would calculate is marked as text, unless it is a number."""
+    """Return a value as a cell of CSV; what a spreadsheet would calculate is marked as text, unless it is a number."""
     if value is None:
         return ""
     text = legible(_text(value))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ from mlsub.rounds.benchmarks import benchmark_of
 from mlsub.submission.find import organisation
 from mlsub.submission.model import LogReport
 from mlsub.submission.report import SystemResult
-from mlsub.submission.result import Result, round_key
+from mlsub.submission.result import round_key
 from mlsub.systems.description import read_content
 from mlsub.systems.fields import SystemFacts, category
 from mlsub.systems.names import chip_of
@@ -34,48 +35,13 @@ if TYPE_CHECKING:
 Row = Mapping[str, Any]
 #: Rows, each with the name of its table.
 Rows = Iterator[tuple[str, Row]]
-#: Rows of one table that wait at most.
+#: Rows that are inserted at once at most.
 _BATCH = 20_000
 #: Longer texts are cut: descriptions and logs are not bounded by anybody else.
 MAX_TEXT = 20_000
 _MAX_INTEGER = 1 << 62
 #: Microseconds of the year 9999 or so; DuckDB's calendar ends later.
 _MAX_MICROSECONDS = 250_000_000_000_000_000
-
-
-class Inserter:
-    """Inserts rows into the tables of a database; nothing from outside becomes part of a statement."""
-
-    def __init__(self, connection: DuckDBPyConnection) -> None:
-        self._connection = connection
-        self._columns = {table.name: table.columns for table in stored()}
-        self._waiting: dict[str, list[Row]] = {name: [] for name in self._columns}
-
-    def add(self, rows: Iterable[tuple[str, Row]]) -> None:
-        """Add rows to their tables."""
-        for table, row in rows:
-            self._waiting[table].append(row)
-            if len(self._waiting[table]) >= _BATCH:
-                self._insert(table)
-
-    def flush(self) -> None:
-        """Insert what waits."""
-        for name in self._columns:
-            self._insert(name)
-
-    def _insert(self, name: str) -> None:
-        import pyarrow as pa
-
-        rows, self._waiting[name] = self._waiting[name], []
-        # DuckDB makes the types of the table of what Arrow takes the cells for.
-        arrays = {}
-        for column in self._columns[name]:
-            cell, values = _CELLS.get(str(column.type)), [row.get(column.name) for row in rows]
-            cells = [value if value is None or cell is None else cell(value) for value in values]
-            arrays[column.name] = pa.array(cells, pa.timestamp("us") if column.type == "TIMESTAMP" else None)
-        self._connection.register("incoming", pa.table(arrays))
-        self._connection.execute(f"INSERT INTO {name} SELECT * FROM incoming")  # noqa: S608  (our own name)
-        self._connection.unregister("incoming")
 
 
 def text(value: object) -> str | None:
@@ -135,6 +101,24 @@ _CELLS: dict[str, Callable[[Any], Any]] = {
 }
 
 
+def insert_rows(connection: DuckDBPyConnection, rows: Rows) -> None:
+    """Insert rows into the tables of a database; nothing from outside becomes part of a statement."""
+    import pyarrow as pa
+
+    while some := list(islice(rows, _BATCH)):
+        for table in stored():
+            of_table = [row for name, row in some if name == table.name]
+            # DuckDB makes the types of the table of what Arrow takes the cells for.
+            arrays = {}
+            for column in table.columns:
+                cell, values = _CELLS.get(str(column.type)), [row.get(column.name) for row in of_table]
+                cells = [value if value is None or cell is None else cell(value) for value in values]
+                arrays[column.name] = pa.array(cells, pa.timestamp("us") if column.type == "TIMESTAMP" else None)
+            connection.register("incoming", pa.table(arrays))
+            connection.execute(f"INSERT INTO {table.name} SELECT * FROM incoming")  # noqa: S608  (our own name)
+            connection.unregister("incoming")
+
+
 def package_rows(folder: Path, round_: Round, checked: Checked) -> Rows:
     """Yield the rows of a submission.
 
@@ -150,12 +134,13 @@ def package_rows(folder: Path, round_: Round, checked: Checked) -> Rows:
     counts = {"systems": len(report.systems), "entries": len(results), "runs": len(report.logs)}
     yield "submissions", {**of, **counts, "accepted": sum(result.accepted for result in results)}
     for system in report.systems:
-        yield "systems", {**_system(folder, round_, system), **of}
+        yield "systems", {**_system_row(folder, round_, system), **of}
     for result in results:
         logs, entry = result.logs, {"entry": keys[result.path]}
         # The batch size that the first run logs, whether the convergence test took place or not.
         batch_size = logs[0].run.hyperparameters.get("global_batch_size") if logs else None
-        yield "entries", {**result.columns(), **_chip(result), **of, **entry, "batch_size": batch_size}
+        chip = _chip_columns(result.accelerator_model_name, result.system_name, result.system)
+        yield "entries", {**result.columns(), **chip, **of, **entry, "batch_size": batch_size}
         for log in logs:
             of_run = {**entry, "run": f"{entry['entry']}/{text(log.name)}"}
             for table, row in _run_rows(log, folder):
@@ -171,11 +156,13 @@ def package_rows(folder: Path, round_: Round, checked: Checked) -> Rows:
         yield "folders_without_logs", {**asdict(empty), **of, **named}
 
 
-def _chip(result: Result) -> Row:
-    """Return what the table of accelerators knows of a system's besides its name."""
-    model = result.accelerator_model_name or ""
-    chip = chip_of(model, result.system_name or "", result.system)
-    return {"generation": chip.generation, "accelerator_memory_gb": chip.memory_of(model)} if chip else {}
+def _chip_columns(model: str | None, system_name: str | None, system: str) -> Row:
+    """Return what the table of accelerators knows of that of a system; nothing of one that it does not have."""
+    chip = chip_of(model or "", system_name or "", system)
+    if chip is None:
+        return {}
+    memory = chip.memory_of(model or "")
+    return {"accelerator_name": chip.name, "generation": chip.generation, "accelerator_memory_gb": memory}
 
 
 def _run_rows(log: LogReport, folder: Path) -> Rows:
@@ -184,7 +171,7 @@ def _run_rows(log: LogReport, folder: Path) -> Rows:
     yield (
         "runs",
         {
-            **_file(folder / log.path),
+            **_file_columns(folder / log.path),
             **asdict(times),
             "file": log.path,
             "compliant": log.compliant,
@@ -209,30 +196,30 @@ def _minutes(start: object, stop: object) -> float | None:
     return None if first is None or last is None else (last - first) / 60_000
 
 
-def _file(file: Path) -> Row:
+def _file_columns(file: Path) -> Row:
     """Return the SHA-256 and the size of a file; nothing of one that is no regular file, or cannot be read any more."""
     digest = content_digest(file)
     return {} if digest is None else {"sha256": digest.hex(), "bytes": file.stat().st_size}
 
 
-def _system(folder: Path, round_: Round, system: SystemResult) -> Row:
+def _system_row(folder: Path, round_: Round, system: SystemResult) -> Row:
+    """Return the row of a system description."""
     facts = system.facts or SystemFacts()
     content = read_content(folder / system.path, round_)
     nodes, per_node = facts.number_of_nodes, facts.accelerators_per_node
-    name, model = system.path.rpartition("/")[2].removesuffix(".json"), facts.accelerator_model_name or ""
+    name = system.path.rpartition("/")[2].removesuffix(".json")
     division = (content or {}).get("division")
-    chip, meant = chip_of(model, facts.system_name or "", name), division_meant(division)
+    meant = division_meant(division)
     return {
         **asdict(facts),
-        **_file(folder / system.path),
+        **_file_columns(folder / system.path),
+        **_chip_columns(facts.accelerator_model_name, facts.system_name, name),
         "system": name,
         "verdict": system.official,
         "division": division,
         "division_name": meant.name if meant else None,
         "availability": None if facts.status is None else category(facts.status),
         "accelerators_count": None if nodes is None or per_node is None else nodes * per_node,
-        "accelerator_name": chip.name if chip else None,
-        "accelerator_memory_gb": chip.memory_of(model) if chip else None,
         "description": content,
         "file": system.path,
     }

@@ -1,4 +1,4 @@
-"""The tables and views of the database, as tables.yaml and views.yaml describe them."""
+"""The tables and views of the database, as tables.yaml describes them."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Tables(Answer, frozen=True, kw_only=True):
 
 
 class _Written(msgspec.Struct, frozen=True):
-    """A table or view as the files have it; a column has a type and a meaning, of a view the meaning alone.
+    """A table or view as tables.yaml has it; a column has a type and a meaning, of a view the meaning alone.
 
     ``rest`` is the table whose columns a view has after its own.
     """
@@ -63,9 +63,16 @@ class _Written(msgspec.Struct, frozen=True):
 @cache
 def tables() -> tuple[StoredTable, ...]:
     """Return the tables, then the views."""
-    files = [shipped(__file__, name, dict[str, _Written]) for name in ("tables.yaml", "views.yaml")]
-    written = {name: one for file in files for name, one in file.items()}
-    return tuple(_table(name, one, written) for name, one in written.items())
+    written = shipped(__file__, "tables.yaml", dict[str, _Written])
+    found = []
+    for name, one in written.items():
+        rest = written[one.rest].columns if one.rest else {}
+        columns = []
+        for column, about in {**one.columns, **rest, **one.columns}.items():
+            type_, meaning = (None, about) if isinstance(about, str) else about
+            columns.append(TableColumn(column, None if one.sql else type_, meaning))
+        found.append(StoredTable(name, "view" if one.sql else "table", one.meaning, tuple(columns), one.sql))
+    return tuple(found)
 
 
 def find_tables(names: Sequence[str]) -> tuple[StoredTable, ...]:
@@ -91,19 +98,8 @@ def create_tables(connection: DuckDBPyConnection) -> None:
     for table in tables():
         columns = ", ".join(f'"{column.name}" {column.type}' for column in table.columns)
         connection.execute(f"CREATE {table.kind} {table.name} {f'AS {table.sql}' if table.sql else f'({columns})'}")
-        connection.execute(f"COMMENT ON {table.kind} {table.name} IS {_text(table.meaning)}")
-        for column in table.columns:
-            connection.execute(f'COMMENT ON COLUMN {table.name}."{column.name}" IS {_text(column.meaning)}')
-
-
-def _table(name: str, written: _Written, others: dict[str, _Written]) -> StoredTable:
-    rest = others[written.rest].columns if written.rest else {}
-    columns = []
-    for column, about in {**written.columns, **rest, **written.columns}.items():
-        type_, meaning = (None, about) if isinstance(about, str) else about
-        columns.append(TableColumn(column, None if written.sql else type_, meaning))
-    return StoredTable(name, "view" if written.sql else "table", written.meaning, tuple(columns), written.sql)
-
-
-def _text(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
+        meanings = {f"{table.kind} {table.name}": table.meaning}
+        meanings |= {f'COLUMN {table.name}."{column.name}"': column.meaning for column in table.columns}
+        for what, meaning in meanings.items():
+            text = meaning.replace("'", "''")
+            connection.execute(f"COMMENT ON {what} IS '{text}'")
