@@ -42,6 +42,7 @@ from mlsub.present.document import (
     Facts,
     Items,
     Lines,
+    Section,
     Span,
     Table,
     Text,
@@ -266,12 +267,21 @@ def _round_page(round_: Round) -> Document:
         round_.title,
         Facts((("official rules", Span(round_.checker, "code")), *beside, *facts.items())),
         section("Benchmarks", _needs_table("benchmark", needs)),
-        *(
-            section(f"What changed since {old.name}", *diff_blocks(round_diff(old, round_), longest=_LONGEST))
-            for old in before
-        ),
+        *(section(f"What changed since {old.name}", *_change_blocks(old, round_)) for old in before),
         section("Every log", _common_table(round_), alternatives(rules.alternatives)),
     )
+
+
+def _change_blocks(old: Round, new: Round) -> Iterator[Block | None]:
+    """Yield what changed from one round to another; of a benchmark with many changes, which its page has, how many."""
+    diff = round_diff(old, new)
+    counts = {of.name: len(of.facts) + len(of.keys) for of in diff.benchmarks}
+    for block in diff_blocks(diff):
+        of = block.title if isinstance(block, Section) and isinstance(block.title, str) else ""
+        if counts.get(of, 0) > _LONGEST:
+            yield section(of, Text((f"{counts[of]} demands change; see ", name(of), ".")))
+        else:
+            yield block
 
 
 def _needs_table(head: str, needs: Iterable[tuple[Cell, BenchmarkLine]]) -> Table:

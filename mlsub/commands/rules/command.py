@@ -158,5 +158,5 @@ def diff_command(
     """
     from mlsub.commands.rules import diff, document
 
-    answer = diff.round_diff(*diff.compared(old, new, benchmark, division, usage, overlay))
+    answer = diff.round_diff(*diff.find_compared(old, new, benchmark, division, usage, overlay))
     target.write(answer, lambda: document.round_document(answer))

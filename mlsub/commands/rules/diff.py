@@ -22,7 +22,6 @@ from mlsub.divisions import CLOSED, DIVISIONS
 from mlsub.io import MlsubError
 from mlsub.present.envelope import Answer
 from mlsub.rounds import Round, find_benchmark, find_round, find_usage
-from mlsub.rules.aspects.base import DemandPart
 from mlsub.rules.load import rules_for
 from mlsub.rules.model import KeyRule
 
@@ -87,10 +86,10 @@ class RoundDiff(Answer, frozen=True, kw_only=True):
 Keyed = dict[tuple[str, Condition | None], KeyRule]
 
 
-def compared(
+def find_compared(
     old: str, new: str, benchmark: str | None, division: str | None, usage: str | None, overlay: str | None
 ) -> tuple[Round, Round, tuple[str, ...] | None, tuple[str, ...]]:
-    """The rounds, benchmarks and divisions of a difference, as :func:`round_diff` takes them.
+    """Return the rounds, benchmarks and divisions of a difference, as :func:`round_diff` takes them.
 
     Raises:
         MlsubError: an unknown name, or a benchmark that neither round has.
@@ -109,7 +108,7 @@ def compared(
 def round_diff(
     old: Round, new: Round, benchmarks: tuple[str, ...] | None = None, divisions: tuple[str, ...] = tuple(DIVISIONS)
 ) -> RoundDiff:
-    """The difference, of all benchmarks and divisions or of those asked for."""
+    """Return the difference, of all benchmarks and divisions or of those asked for."""
     every = dict.fromkeys((*new.benchmarks, *old.benchmarks))
     wanted = [name for name in every if benchmarks is None or name in benchmarks]
     both = [name for name in wanted if name in old.benchmarks and name in new.benchmarks]
@@ -120,29 +119,31 @@ def round_diff(
         old=old.name,
         new=new.name,
         divisions=divisions,
-        facts=tuple(_facts(package_facts(old), package_facts(new))),
+        facts=tuple(_changed_facts(package_facts(old), package_facts(new))),
         benchmarks_added=tuple(benchmark_line(new, name) for name in wanted if name not in old.benchmarks),
         benchmarks_removed=tuple(name for name in wanted if name not in new.benchmarks),
-        common=merged(per_division),
+        common=merge_divisions(per_division),
         benchmarks=tuple(diff for diff in diffs if diff.facts or diff.keys),
         unchanged=tuple(diff.name for diff in diffs if not (diff.facts or diff.keys)),
     )
 
 
 def keyed(round_: Round, division: str, benchmark: str | None) -> Keyed:
-    """The rules of a benchmark, or those of every log, by key and condition."""
+    """Return the rules of a benchmark, or those of every log, by key and condition."""
     rules = rules_for(round_.usage, round_.name, division, benchmark, round_.overlay)
     return {(rule.key, condition_of(rule)): rule for rule in rules.every}
 
 
-def _facts(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Fact]:
-    """The facts that differ."""
-    both = ((name, before.get(name, "none"), after.get(name, "none")) for name in dict.fromkeys((*after, *before)))
-    return (Fact(name, was, now) for name, was, now in both if was != now)
+def _changed_facts(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Fact]:
+    """Yield the facts that differ."""
+    for name in dict.fromkeys((*after, *before)):
+        was, now = before.get(name, "none"), after.get(name, "none")
+        if was != now:
+            yield Fact(name, was, now)
 
 
 def _benchmark_diff(old: Round, new: Round, name: str, common: dict[str, list[KeyChange]]) -> BenchmarkDiff:
-    """What changes for a benchmark beyond what changes for every log."""
+    """Return what changes for a benchmark beyond what changes for every log."""
     changes = {}
     for division, known in common.items():
         said = {(change.key, change.old, change.new) for change in known}
@@ -151,12 +152,12 @@ def _benchmark_diff(old: Round, new: Round, name: str, common: dict[str, list[Ke
             for change in key_changes(keyed(old, division, name), keyed(new, division, name), division)
             if (change.key, change.old, change.new) not in said and change.key != _NAMES_BENCHMARKS
         ]
-    facts = _facts(*(_benchmark_facts(round_, name, common) for round_ in (old, new)))
-    return BenchmarkDiff(name, tuple(facts), merged(changes))
+    facts = _changed_facts(*(_benchmark_facts(round_, name, common) for round_ in (old, new)))
+    return BenchmarkDiff(name, tuple(facts), merge_divisions(changes))
 
 
 def _benchmark_facts(round_: Round, name: str, divisions: Collection[str]) -> dict[str, str]:
-    """What is said of a benchmark besides its keys: runs, targets, and reference points with their limits."""
+    """Return what is said of a benchmark besides its keys: runs, targets, and reference points with their limits."""
     needs, found = benchmark_line(round_, name), {}
     found["runs of an entry"], found["runs that may be noncompliant"] = str(needs.runs), str(needs.forgiven)
     found |= {f"quality target ({of})": "; ".join(needs.targets[of]) or "none" for of in divisions}
@@ -169,17 +170,60 @@ def _benchmark_facts(round_: Round, name: str, divisions: Collection[str]) -> di
 
 
 def key_changes(before: Keyed, after: Keyed, division: str) -> list[KeyChange]:
-    """The keys whose demands differ: those that stay in the order of the rules, then those that go."""
+    """Return the keys whose demands differ: those that stay in the order of the rules, then those that go."""
     changes = []
     for key, where in dict.fromkeys((*after, *before)):
-        change = _change(key, where, division, before.get((key, where)), after.get((key, where)))
-        if change is not None:
-            changes.append(change)
+        old, new = before.get((key, where)), after.get((key, where))
+        was, now = (None if rule is None else _demands_in_words(rule, division) for rule in (old, new))
+        if old is None:
+            kind, lines = "added", [f"{now}"]
+        elif new is None:
+            kind, lines = "removed", [f"was: {was}"]
+        else:
+            kind, lines = "changed", list(_differences(old, new, division))
+        if lines:  # A target that changes is reported as a fact of the benchmark.
+            changes.append(
+                KeyChange(key=key, where=where, divisions=(), change=kind, old=was, new=now, lines=tuple(lines))
+            )
     return changes
 
 
-def merged(changes: dict[str, list[KeyChange]]) -> tuple[KeyChange, ...]:
-    """The same change in several divisions is one."""
+def _demands_in_words(rule: KeyRule, division: str) -> str:
+    return "; ".join(describe(parts(rule, division), rule.warn_only))
+
+
+def _differences(before: KeyRule, after: KeyRule, division: str) -> Iterator[str]:
+    """Yield what is different between two rules of one key, but for its target."""
+    old, new = ([part for part in parts(rule, division) if part.aspect != "target"] for rule in (before, after))
+    gone, come = [part for part in old if part not in new], [part for part in new if part not in old]
+    lists = [part for part in (*gone, *come) if part.options and part.aspect == "value"]
+    if len(lists) == 2 and lists[0] in gone and lists[1] in come:
+        fewer, more = lists
+        gone.remove(fewer)
+        come.remove(more)
+        if added := [name for name in more.options if name not in fewer.options]:
+            yield f"now also allowed: {', '.join(added)}"
+        if removed := [name for name in fewer.options if name not in more.options]:
+            yield f"no longer allowed: {', '.join(removed)}"
+    tensors = {part.words for part in gone if part.aspect == "tensors"} & {part.words for part in come}
+    if tensors:
+        yield "other names of tensors"
+        gone = [part for part in gone if part.words not in tensors]
+        come = [part for part in come if part.words not in tensors]
+    was, now = "; ".join(describe(gone)), "; ".join(describe(come))
+    if was:
+        yield f"was: {was}" if now else f"no longer: {was}"
+    if now:
+        yield f"now: {now}" if was else f"now also: {now}"
+    for aspect in dict.fromkeys((*before.warn_only, *after.warn_only)):
+        if aspect not in after.warn_only:
+            yield f"{aspect}: an error, no longer a mere warning"
+        elif aspect not in before.warn_only:
+            yield f"{aspect}: only a warning"
+
+
+def merge_divisions(changes: dict[str, list[KeyChange]]) -> tuple[KeyChange, ...]:
+    """Return the changes of all divisions, the same one in several of them as one."""
     found: dict[KeyChange, tuple[str, ...]] = {}
     for division, some in changes.items():
         for change in some:
@@ -188,6 +232,7 @@ def merged(changes: dict[str, list[KeyChange]]) -> tuple[KeyChange, ...]:
 
 
 def _common_changes(old: Round, new: Round, division: str) -> list[KeyChange]:
+    """Return what changes for every log of a division."""
     before, after = keyed(old, division, None), keyed(new, division, None)
     return [
         change
@@ -200,61 +245,3 @@ def _all_of(rules: Keyed, round_: Round) -> bool:
     """Whether the list of benchmarks is that of the round: its change is reported once, by the benchmarks."""
     rule = rules.get((_NAMES_BENCHMARKS, None))
     return rule is None or any(constraint.operand == list(round_.benchmarks) for constraint in rule.value)
-
-
-def _change(
-    key: str, where: Condition | None, division: str, before: KeyRule | None, after: KeyRule | None
-) -> KeyChange | None:
-    old = parts(before, division) if before else ()
-    new = parts(after, division) if after else ()
-    warned = (before.warn_only if before else (), after.warn_only if after else ())
-    if before and after and _but_target(old) == _but_target(new) and warned[0] == warned[1]:
-        return None  # A target that changes is reported as a fact of the benchmark.
-    was = "; ".join(describe(old, warned[0])) if before else None
-    now = "; ".join(describe(new, warned[1])) if after else None
-    kind = "changed" if before and after else "added" if after else "removed"
-    lines = tuple(_lines(old, new, *warned)) if kind == "changed" else (now if after else f"was: {was}",)
-    return KeyChange(
-        key=key, where=where, divisions=(), change=kind, old=was, new=now, lines=tuple(filter(None, lines))
-    )
-
-
-def _but_target(found: tuple[DemandPart, ...]) -> set[DemandPart]:
-    return {part for part in found if part.aspect != "target"}
-
-
-def _lines(
-    old: tuple[DemandPart, ...], new: tuple[DemandPart, ...], warned: tuple[str, ...], warns: tuple[str, ...]
-) -> Iterator[str]:
-    """Only what is different between two rules of one key."""
-    gone = [part for part in old if part not in new and part.aspect != "target"]
-    come = [part for part in new if part not in old and part.aspect != "target"]
-    lists = [part for part in (*gone, *come) if part.options and part.aspect == "value"]
-    if len(lists) == 2 and lists[0] in gone and lists[1] in come:
-        gone.remove(lists[0])
-        come.remove(lists[1])
-        yield from _options(*lists)
-    tensors = {part.words for part in gone if part.aspect == "tensors"} & {part.words for part in come}
-    if tensors:
-        yield "other names of tensors"
-        gone = [part for part in gone if part.words not in tensors]
-        come = [part for part in come if part.words not in tensors]
-    was, now = "; ".join(describe(gone)), "; ".join(describe(come))
-    if was:
-        yield f"was: {was}" if now else f"no longer: {was}"
-    if now:
-        yield f"now: {now}" if was else f"now also: {now}"
-    for aspect in dict.fromkeys((*warned, *warns)):
-        if aspect in warned and aspect not in warns:
-            yield f"{aspect}: an error, no longer a mere warning"
-        elif aspect not in warned:
-            yield f"{aspect}: only a warning"
-
-
-def _options(old: DemandPart, new: DemandPart) -> Iterator[str]:
-    more = [name for name in new.options if name not in old.options]
-    fewer = [name for name in old.options if name not in new.options]
-    if more:
-        yield f"now also allowed: {', '.join(more)}"
-    if fewer:
-        yield f"no longer allowed: {', '.join(fewer)}"

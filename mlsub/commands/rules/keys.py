@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import msgspec
 import yaml
 
-from mlsub.commands.rules.table import OfBenchmark, about, describe, occurs_words, parts
+from mlsub.commands.rules.table import Condition, OfBenchmark, benchmark_fields, describe, occurs_words, parts
 from mlsub.convergence.curves import plan_of
 from mlsub.convergence.reference import hyperparameters_of, reference_file, runs_of
 from mlsub.divisions import CLOSED, DIVISIONS
@@ -65,21 +65,25 @@ class KeyList(OfBenchmark, frozen=True, kw_only=True):
 
 
 def key_list(round_: Round, division: str, name: str) -> KeyList:
-    """The keys of one benchmark's logs.
+    """Return the keys of one benchmark's logs.
 
     Raises:
         KeyError: the round has no such benchmark.
     """
     rules = rules_for(round_.usage, round_.name, division, name, round_.overlay)
-    lines = [_line(rule, rules, division) for rule in rules.every]
-    lines += _seeds(round_, division, {rule.key for rule in rules.rules})
+    lines = [_key_line(rule, rules, division) for rule in rules.every]
+    lines += _seed_line(round_, division, {rule.key for rule in rules.rules})
     steps, conditions = list(STEPS), list(dict.fromkeys([None, *(line.where for line in lines)]))
     lines.sort(key=lambda line: (steps.index(line.step), conditions.index(line.where), PLACE.get(line.key, 0)))
-    return KeyList(**about(round_, division, name), log_format=round_.log_format, keys=tuple(lines))
+    return KeyList(**benchmark_fields(round_, division, name), log_format=round_.log_format, keys=tuple(lines))
 
 
-def _line(rule: KeyRule, rules: RuleSet, division: str) -> KeyLine:
-    found = _narrowed(rule, rules, parts(rule, division))
+def _key_line(rule: KeyRule, rules: RuleSet, division: str) -> KeyLine:
+    demands = parts(rule, division)
+    # What this one benchmark and division must say, where the rule lists all of them.
+    name = {"submission_benchmark": rules.benchmark, "submission_division": rules.division}.get(rule.key)
+    if name:
+        demands = tuple(DemandPart("value", f'exactly "{name}"') if one.options else one for one in demands)
     others = [key for group in rules.alternatives if rule.key in group for key in group if key != rule.key]
     need = "must" if rule.occurs.is_required else "may"
     if others and need == "may":
@@ -90,26 +94,19 @@ def _line(rule: KeyRule, rules: RuleSet, division: str) -> KeyLine:
         key=rule.key,
         step=step_of(rule.key),
         need=need,
-        where="where {} is {}".format(*hangs_on) if hangs_on else None,
+        where=Condition(*hangs_on).words() if hangs_on else None,
         when="exactly once" if once else occurs_words(rule.occurs) if rule.occurs.is_required else "any number",
         event_type=event_type(rule.key),
-        value=tuple(describe(part for part in found if part.aspect not in ("count", "metadata"))),
-        metadata=tuple(part.words for part in found if part.aspect == "metadata"),
+        value=tuple(describe(part for part in demands if part.aspect not in ("count", "metadata"))),
+        metadata=tuple(part.words for part in demands if part.aspect == "metadata"),
         description=key_descriptions().get(rule.key, ""),
         source=rule.origin,
         virtual=rule.gathers is not None,
     )
 
 
-def _narrowed(rule: KeyRule, rules: RuleSet, found: tuple[DemandPart, ...]) -> list[DemandPart]:
-    """The demands with what this one benchmark and division must say where the rule lists all of them."""
-    names = {"submission_benchmark": rules.benchmark, "submission_division": rules.division}
-    name = names.get(rule.key)
-    return [DemandPart("value", f'exactly "{name}"') if name and part.options else part for part in found]
-
-
-def _seeds(round_: Round, division: str, known: set[str]) -> Iterator[KeyLine]:
-    """The seed of a Closed run: not a demand on one log, but on the runs of an entry together."""
+def _seed_line(round_: Round, division: str, known: set[str]) -> Iterator[KeyLine]:
+    """Yield the seed of a Closed run: not a demand on one log, but on the runs of an entry together."""
     if round_.seeds == "unchecked" or not DIVISIONS[division].seeds or "seed" in known:
         return
     required = round_.seeds == "required"
@@ -158,7 +155,7 @@ def key_check(round_: Round, division: str, name: str, file: Path) -> KeyCheck:
     found = preflight(round_, division, name, pairs, str(file))
     sizes = [one for one in pairs if one.key == "global_batch_size" and division == CLOSED.name]
     return KeyCheck(
-        **about(round_, division, name),
+        **benchmark_fields(round_, division, name),
         file=str(file),
         keys=len(pairs),
         findings=(*found.findings, *(new for one in sizes for new in _uncovered(round_, name, one, str(file)))),
@@ -182,7 +179,7 @@ def template_of(round_: Round, division: str, name: str) -> str:
     rules = rules_for(round_.usage, round_.name, division, name, round_.overlay).rules
     equal = [(rule.key, one.operand) for rule in rules for one in rule.value if one.operator == "equals"]
     fixed = {key: value for key, value in equal if not is_formula(value)}
-    met = (None, *(f"where {key} is {value}" for key, value in fixed.items()))
+    met = (None, *(Condition(key, value).words() for key, value in fixed.items()))
     file = reference_file(round_.usage, round_.ruleset, name)
     reference = {one.batch_size: hyperparameters_of(file, one.batch_size)[1] for one in runs_of(file)} if file else {}
     lines = [
@@ -204,7 +201,7 @@ def template_of(round_: Round, division: str, name: str) -> str:
         by_size = [f"{value} at {size:.10g}" for size, value in stated.items()]
         values = by_size if len({*stated.values()}) > 1 else [*stated.values()][:1]
         need = "" if must else line.where or line.need.replace("may", "optional")
-        about = [part for part in (need, *line.value, f"reference: {', '.join(values)}" if values else "") if part]
+        about = [one for one in (need, *line.value, f"reference: {', '.join(values)}" if values else "") if one]
         value = f" {_as_yaml(fixed[line.key])}" if line.key in fixed else ""
         lines.append(f"{'' if must else '# '}{line.key}:{value}  # {'; '.join(about) or line.description}")
     return "\n".join(lines) + "\n"
@@ -216,12 +213,12 @@ def _as_yaml(value: Any) -> str:
 
 
 def results_of(checked: KeyCheck) -> CiReport:
-    """The same for CI: what a run would be rejected for counts."""
-
-    def outcome(one: Finding) -> Outcome:
-        return Outcome.COUNTS if one.severity is Severity.ERROR else Outcome.BESIDE
-
-    name = f"{checked.file} ({checked.usage} v{checked.round} {checked.benchmark}, {checked.division})"
-    verdict = Verdict.REJECTED if checked.errors else Verdict.ACCEPTED
-    of_file = part(name, checked.findings, outcome, verdict=verdict, checked=[checked.file])
+    """Return the same for CI: what a run would be rejected for counts."""
+    of_file = part(
+        f"{checked.file} ({checked.usage} v{checked.round} {checked.benchmark}, {checked.division})",
+        checked.findings,
+        lambda one: Outcome.COUNTS if one.severity is Severity.ERROR else Outcome.BESIDE,
+        verdict=Verdict.REJECTED if checked.errors else Verdict.ACCEPTED,
+        checked=[checked.file],
+    )
     return CiReport("rules keys", (of_file,))

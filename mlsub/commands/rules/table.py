@@ -103,7 +103,7 @@ def rule_table(round_: Round, division: str, name: str) -> RuleTable:
         own = rules_for(round_.usage, round_.name, division, name, round_.overlay, house=True)
         rows += [msgspec.structs.replace(row_of(rule, division), source=own.checker) for rule in own.rules]
     return RuleTable(
-        **about(round_, division, name),
+        **benchmark_fields(round_, division, name),
         runs=needs.runs,
         forgiven=needs.forgiven,
         checker=round_.checker,
@@ -112,7 +112,7 @@ def rule_table(round_: Round, division: str, name: str) -> RuleTable:
     )
 
 
-def about(round_: Round, division: str, name: str) -> dict[str, Any]:
+def benchmark_fields(round_: Round, division: str, name: str) -> dict[str, Any]:
     """The fields that the answers about one benchmark have in common."""
     return {
         "usage": round_.usage,
@@ -240,10 +240,10 @@ def every_rule() -> EveryRule:
     found = []
     for rule in rule_ids():
         known, info = explanation(rule), find_rule(rule)
-        demands = all_demands()[rule].demands if rule in all_demands() else ()
         rounds: dict[str, set[str]] = {}
-        for of in (of for demand in demands for of in demand.logs):
-            rounds.setdefault(of.usage, set()).add(of.name)
+        for demand in all_demands()[rule].demands if rule in all_demands() else ():
+            for of in demand.logs:
+                rounds.setdefault(of.usage, set()).add(of.name)
         words = [f"{usage} {spans(usage, names)}" for usage, names in rounds.items()]
         found.append(
             RuleFacts(
