@@ -117,10 +117,10 @@ def query_command(statement: str, database: str, limit: int, timeout: int, targe
     answer: QueryResult | ArrowResult
     if target.format in columnar.FORMATS:
         target.refuse_terminal()
-        answer = query.query_arrow(Path(database), _statement(statement), limit, timeout)
+        answer = query.query_arrow(Path(database), _read_statement(statement), limit, timeout)
         target.put(columnar.render(answer.table, target.format))
     else:
-        answer = rows = query.query_rows(Path(database), _statement(statement), limit, timeout)
+        answer = rows = query.query_rows(Path(database), _read_statement(statement), limit, timeout)
         if target.format == "csv":
             target.put(document.as_csv(rows))
         else:
@@ -129,12 +129,12 @@ def query_command(statement: str, database: str, limit: int, timeout: int, targe
         tell(f"only the first {limit} rows; --limit N shows more")
 
 
-def _statement(text: str) -> str:
+def _read_statement(text: str) -> str:
     # What is not UTF-8 is refused as it is in an argument.
     return sys.stdin.buffer.read().decode("utf-8", "surrogateescape") if text == "-" else text
 
 
-def _tables(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+def _complete_tables(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """The names of tables, for completion."""
     from mlsub.commands.db.schema import tables
 
@@ -142,7 +142,7 @@ def _tables(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]
 
 
 @command.command("tables", example="mlsub db tables entries")
-@click.argument("names", metavar="[TABLE]...", nargs=-1, shell_complete=_tables)
+@click.argument("names", metavar="[TABLE]...", nargs=-1, shell_complete=_complete_tables)
 @format_option
 def tables(names: tuple[str, ...], format_: str) -> None:
     """Show the tables and views of a database, and what their columns mean.

@@ -46,45 +46,41 @@ def built_document(built: BuiltDatabase) -> Document:
 
 def result_document(result: QueryResult) -> Document:
     """Show the answer to a question, with the heads of its columns even where there are no rows."""
-    columns = tuple(
-        Column(column.name, number=_is_numeric([row[at] for row in result.rows]))
-        for at, column in enumerate(result.columns)
-    )
-    rows = tuple(tuple(shortened(_short(value), _MAX_CELL) for value in row) for row in result.rows)
+    columns = []
+    for at, column in enumerate(result.columns):
+        values = [row[at] for row in result.rows if row[at] is not None]
+        numeric = all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
+        columns.append(Column(column.name, number=bool(values) and numeric))
+    rows = tuple(tuple(shortened(_short_text(value), _MAX_CELL) for value in row) for row in result.rows)
     title = f"{plural(len(rows), 'row')}{', and there are more' if result.more else ''}"
-    return Document(title, (Table(columns, rows),))
+    return Document(title, (Table(tuple(columns), rows),))
 
 
 def as_csv(result: QueryResult) -> str:
     """Return the answer as CSV, numbers unrounded; what a spreadsheet would take for a formula gets an apostrophe."""
     heads = [column.name for column in result.columns]
-    return csv_lines(map(_guarded, row) for row in (heads, *result.rows))
+    return csv_lines(map(_csv_cell, row) for row in (heads, *result.rows))
 
 
-def _is_numeric(values: list[Any]) -> bool:
-    found = [value for value in values if value is not None]
-    return bool(found) and all(isinstance(value, int | float) and not isinstance(value, bool) for value in found)
-
-
-def _short(value: Any) -> str:
+def _short_text(value: Any) -> str:
     """Return a value for people: numbers with six decimals at most, NULL as a hyphen."""
     if value is None:
         return "-"
     if isinstance(value, float) and (not value or 1e-4 <= abs(value) < 1e15):
         return f"{value:.6f}".rstrip("0").rstrip(".")
-    return _text(value)
+    return _whole_text(value)
 
 
-def _text(value: Any) -> str:
+def _whole_text(value: Any) -> str:
     """Return a value in full."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _guarded(value: Any) -> str:
+def _csv_cell(value: Any) -> str:
     """Return a value as a cell of CSV; what a spreadsheet would calculate is marked as text, unless it is a number."""
     if value is None:
         return ""
-    text = legible(_text(value))
+    text = legible(_whole_text(value))
     try:
         float(text)
     except ValueError:

@@ -157,11 +157,8 @@ def _overview(report: PackageMargins) -> Table:
             ),
             (Column("scaling", number=True, leave_out=1), [_factor(one.scaling) for one in order]),
             (Column("expected", number=True, leave_out=2), [_factor(one.expected_scaling) for one in order]),
-            (Column("chance", number=True), ["-" if one.chance is None else _value(one.chance) for one in order]),
-            (
-                Column("90 % interval", when_narrow="keep", leave_out=3),
-                ["" if one.chance is None else _interval(one.chance) for one in order],
-            ),
+            (Column("chance", number=True), [_chance(one.chance) for one in order]),
+            (Column("90 % interval", when_narrow="keep", leave_out=3), [_interval(one.chance) for one in order]),
         )
     )
 
@@ -176,20 +173,20 @@ def _margin_facts(entry: Margin) -> Iterator[tuple[str, str]]:
     if entry.limit is not None:
         mean, stdev = format_number(entry.reference_mean), format_number(entry.reference_stdev)
         yield "reference", f"a mean of {mean} {entry.unit}, stdev {stdev}"
-        yield "limit", f"{format_number(entry.limit)} {entry.unit}{_distance(entry)}"
+        yield "limit", f"{format_number(entry.limit)} {entry.unit}{_distance_words(entry)}"
     if entry.published is not None:
-        yield "time", _time(entry)
+        yield "time", _time_words(entry)
     if entry.chance is not None:
-        interval = _interval(entry.chance)
+        interval, more = _interval(entry.chance), plural(entry.chance.runs, "further run")
         named = interval if entry.chance.low is None else f"90 % interval: {interval}"
-        yield "chance", f"{_value(entry.chance)} ({named}) that {plural(entry.chance.runs, 'further run')} pass"
+        yield "chance", f"{_chance(entry.chance)} ({named}) that {more} pass"
     if entry.completion is not None:
         more = plural(entry.needed - entry.runs, "further run")
-        yield "to complete", f"{_share(entry.completion)} that the entry passes with {more}"
+        yield "to complete", f"{_percent(entry.completion)} that the entry passes with {more}"
     yield from (("note", note) for note in entry.notes)
 
 
-def _distance(entry: Margin) -> str:
+def _distance_words(entry: Margin) -> str:
     if entry.distance is None:
         return ""
     if entry.distance == 0:
@@ -199,7 +196,7 @@ def _distance(entry: Margin) -> str:
     return f"; the mean lies {format_number(abs(entry.distance))} {entry.unit}{part} {side}"
 
 
-def _time(entry: Margin) -> str:
+def _time_words(entry: Margin) -> str:
     so_far = " so far" if entry.verdict == "open" else ""
     factor, expected = _factor(entry.scaling), _factor(entry.expected_scaling)
     scaled = f"{entry.unscaled:.4f} unscaled times {factor} (scaling.json)"
@@ -214,18 +211,22 @@ def _factor(factor: float) -> str:
     return _NO_FACTOR if factor == 1 else f"{factor:.6f}"
 
 
-def _value(chance: Chance) -> str:
-    return f"{100 * chance.value:.0f} %" if chance.certain else _share(chance.value)
+def _chance(chance: Chance | None) -> str:
+    if chance is None:
+        return "-"
+    return f"{100 * chance.value:.0f} %" if chance.certain else _percent(chance.value)
 
 
-def _interval(chance: Chance) -> str:
+def _interval(chance: Chance | None) -> str:
+    if chance is None:
+        return ""
     if chance.low is None or chance.high is None:
         return "no interval"
-    low, high = _share(chance.low), _share(chance.high)
+    low, high = _percent(chance.low), _percent(chance.high)
     return f"{low} to {high}" if low != high else f"all {low}"
 
 
-def _share(part: float) -> str:
+def _percent(part: float) -> str:
     """Return a chance in per cent; never 0 or 100 % where the bootstrap merely did not see the other side."""
     if part > 0.995:
         return "over 99 %"

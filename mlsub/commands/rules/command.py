@@ -41,7 +41,7 @@ def _division(**words: Any) -> Callable[[F], F]:
 
 
 #: BENCHMARK, --round, --division, --usage and --rules.
-_of_benchmark = benchmark_options(
+_benchmark_options = benchmark_options(
     _division(default="closed", show_default=True, help="Choose closed or open."), _usage_and_rules
 )
 
@@ -88,7 +88,7 @@ def list_(
 
 
 @command.command("show", example="mlsub rules show llama31_8b --round 5.1")
-@_of_benchmark
+@_benchmark_options
 @output_options("rules show")
 def show(benchmark: str, round_: Round, division: str, target: Target) -> None:
     """Show what a round demands of the logs of BENCHMARK, key by key.
@@ -102,7 +102,7 @@ def show(benchmark: str, round_: Round, division: str, target: Target) -> None:
 
 
 @command.command("keys", cls=CheckCommand, example="mlsub rules keys llama31_8b --check hyperparameters.yaml")
-@_of_benchmark
+@_benchmark_options
 @click.option("--check", "file", metavar="FILE", help="Check the hyperparameters in FILE, YAML or JSON, instead.")
 @click.option("--template", is_flag=True, help="Write a file of hyperparameters to fill in, YAML, instead.")
 @check_output_options("rules keys")

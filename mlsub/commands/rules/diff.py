@@ -173,23 +173,22 @@ def key_changes(before: Keyed, after: Keyed, division: str) -> list[KeyChange]:
     """Return the keys whose demands differ: those that stay in the order of the rules, then those that go."""
     changes = []
     for key, where in dict.fromkeys((*after, *before)):
-        old, new = before.get((key, where)), after.get((key, where))
-        was, now = (None if rule is None else _demands_in_words(rule, division) for rule in (old, new))
-        if old is None:
-            kind, lines = "added", [f"{now}"]
-        elif new is None:
-            kind, lines = "removed", [f"was: {was}"]
-        else:
-            kind, lines = "changed", list(_differences(old, new, division))
-        if lines:  # A target that changes is reported as a fact of the benchmark.
-            changes.append(
-                KeyChange(key=key, where=where, divisions=(), change=kind, old=was, new=now, lines=tuple(lines))
-            )
+        was, now = before.get((key, where)), after.get((key, where))
+        lines = tuple(_differences(was, now, division)) if was and now else ()
+        if was and now and not lines:
+            continue  # A target that changes is reported as a fact of the benchmark.
+        old, new = ("; ".join(describe(parts(rule, division), rule.warn_only)) if rule else None for rule in (was, now))
+        change = KeyChange(
+            key=key,
+            where=where,
+            divisions=(),
+            change="changed" if was and now else "added" if now else "removed",
+            old=old,
+            new=new,
+            lines=lines or (new or f"was: {old}",),
+        )
+        changes.append(change)
     return changes
-
-
-def _demands_in_words(rule: KeyRule, division: str) -> str:
-    return "; ".join(describe(parts(rule, division), rule.warn_only))
 
 
 def _differences(before: KeyRule, after: KeyRule, division: str) -> Iterator[str]:

@@ -91,7 +91,7 @@ class RuleTable(OfBenchmark, frozen=True, kw_only=True):
 
 
 def rule_table(round_: Round, division: str, name: str) -> RuleTable:
-    """The table.
+    """Return everything demanded of the logs of a benchmark.
 
     Raises:
         KeyError: the round has no such benchmark.
@@ -113,7 +113,7 @@ def rule_table(round_: Round, division: str, name: str) -> RuleTable:
 
 
 def benchmark_fields(round_: Round, division: str, name: str) -> dict[str, Any]:
-    """The fields that the answers about one benchmark have in common."""
+    """Return the fields that the answers about one benchmark have in common."""
     return {
         "usage": round_.usage,
         "round": round_.name,
@@ -125,7 +125,7 @@ def benchmark_fields(round_: Round, division: str, name: str) -> dict[str, Any]:
 
 
 def targets(round_: Round, division: str, name: str) -> tuple[str, ...]:
-    """The quality targets in words."""
+    """Return the quality targets in words."""
     rules = rules_for(round_.usage, round_.name, division, name, round_.overlay)
     reaching = (rule for rule in rules.every if rule.reaches)
     return tuple(
@@ -137,12 +137,12 @@ def targets(round_: Round, division: str, name: str) -> tuple[str, ...]:
 
 
 def condition_of(rule: KeyRule) -> Condition | None:
-    """The condition that a rule hangs on, None for what always holds."""
+    """Return the condition that a rule hangs on, None for what always holds."""
     return Condition(*rule.where) if rule.where else None
 
 
 def row_of(rule: KeyRule, division: str) -> KeyRow:
-    """A rule as a row."""
+    """Return a rule as a row."""
     return KeyRow(
         where=condition_of(rule),
         key=rule.key,
@@ -157,12 +157,12 @@ def row_of(rule: KeyRule, division: str) -> KeyRow:
 
 
 def occurs_words(occurs: Occurs) -> str:
-    """How often a key must appear, or "optional"."""
+    """Return how often a key must appear, or "optional"."""
     return occurs.words() if occurs.is_required else "optional"
 
 
 def parts(rule: KeyRule, division: str | None) -> tuple[DemandPart, ...]:
-    """Everything that is demanded of a key in a division, the number of records first: what can change one by one."""
+    """Return what is demanded of a key in a division, the number of records first: what can change one by one."""
     others = [aspect for aspect in aspects_of(rule) if not isinstance(aspect, (CountAspect, RepeatedAspect))]
     return (
         DemandPart(CountAspect.name, occurs_words(rule.occurs)),
@@ -171,7 +171,7 @@ def parts(rule: KeyRule, division: str | None) -> tuple[DemandPart, ...]:
 
 
 def describe(found: Iterable[DemandPart], warn_only: tuple[str, ...] = ()) -> list[str]:
-    """Parts as phrases, those of one aspect together."""
+    """Return parts as phrases, those of one aspect together."""
     groups: dict[str, list[str]] = {}
     for part in found:
         groups.setdefault(part.aspect, []).append(part.words)
@@ -236,7 +236,7 @@ class EveryRule(Answer, frozen=True, kw_only=True):
 
 
 def every_rule() -> EveryRule:
-    """Every rule that a finding may name, but those of rule files of the user's own."""
+    """Return every rule that a finding may name, but those of rule files of the user's own."""
     found = []
     for rule in rule_ids():
         known, info = explanation(rule), find_rule(rule)
@@ -261,7 +261,7 @@ def every_rule() -> EveryRule:
 def overview(
     division: str, round_: str | None, benchmark: str | None, usage: str | None, overlay: str | None
 ) -> Overview:
-    """All rounds (of a usage), one with its benchmarks, or those of one benchmark, oldest first.
+    """Return all rounds (of a usage), one with its benchmarks, or those of one benchmark, oldest first.
 
     Raises:
         MlsubError: an unknown name.
@@ -279,7 +279,7 @@ def overview(
 
 
 def round_line(round_: Round, only: tuple[str, ...] | None = None) -> RoundLine:
-    """A round with its benchmarks, or with those asked for."""
+    """Return a round with its benchmarks, or with those asked for."""
     return RoundLine(
         usage=round_.usage,
         round=round_.name,
@@ -292,7 +292,7 @@ def round_line(round_: Round, only: tuple[str, ...] | None = None) -> RoundLine:
 
 
 def benchmark_line(round_: Round, name: str) -> BenchmarkLine:
-    """What an entry of the benchmark needs."""
+    """Return what an entry of the benchmark needs."""
     needs = entry_requirements(round_.usage, round_.name, name, round_.overlay)
     reached = {of: targets(round_, of, name) for of in DIVISIONS}
     return BenchmarkLine(name=name, title=needs.title, runs=needs.runs, forgiven=needs.forgiven, targets=reached)
@@ -306,7 +306,7 @@ _SEEDS = {
 
 
 def package_facts(round_: Round) -> dict[str, str]:
-    """What a round asks of whole packages, in words (see mlsub/rounds/rounds.yaml)."""
+    """Return what a round asks of whole packages, in words (see mlsub/rounds/rounds.yaml)."""
     statuses = "not checked"
     if round_.statuses is not None:
         case = "letter by letter" if round_.statuses.case_counts else "in upper or lower case"
