@@ -319,7 +319,7 @@ def _benchmark_page(usage: str, of: str) -> Document:
     rounds = rounds_with(usage, of)
     periods = [(list(some), needs) for needs, some in groupby(rounds, key=lambda round_: benchmark_line(round_, of))]
     tables = [rule_table(rounds[-1], division, of) for division in DIVISIONS]
-    steps = ((after, round_diff(before, after, (of,))) for before, after in pairwise(rounds))
+    steps = ((after, round_diff(before, after, of)) for before, after in pairwise(rounds))
     return document(
         of,
         Text(f"{tables[0].title}."),

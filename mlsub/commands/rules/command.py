@@ -158,5 +158,6 @@ def diff_command(
     """
     from mlsub.commands.rules import diff, document
 
-    answer = diff.round_diff(*diff.find_compared(old, new, benchmark, division, usage, overlay))
+    before, after, name = diff.find_rounds(old, new, benchmark, usage, overlay)
+    answer = diff.round_diff(before, after, name, division)
     target.write(answer, lambda: document.round_document(answer))

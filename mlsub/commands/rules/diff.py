@@ -86,31 +86,29 @@ class RoundDiff(Answer, frozen=True, kw_only=True):
 Keyed = dict[tuple[str, Condition | None], KeyRule]
 
 
-def find_compared(
-    old: str, new: str, benchmark: str | None, division: str | None, usage: str | None, overlay: str | None
-) -> tuple[Round, Round, tuple[str, ...] | None, tuple[str, ...]]:
-    """Return the rounds, benchmarks and divisions of a difference, as :func:`round_diff` takes them.
+def find_rounds(
+    old: str, new: str, benchmark: str | None, usage: str | None, overlay: str | None
+) -> tuple[Round, Round, str | None]:
+    """Return the rounds to compare, and the name that they have for the benchmark.
 
     Raises:
         MlsubError: an unknown name, or a benchmark that neither round has.
     """
-    benchmarks = None
+    name = None
     if benchmark is not None:
         newest, name = find_benchmark(benchmark, None, usage, overlay)
-        usage, benchmarks = newest.usage, (name,)
+        usage = newest.usage
     of = find_usage(usage or "training")
     before, after = find_round(of, old, overlay), find_round(of, new, overlay)
-    if benchmarks and not any(name in (*before.benchmarks, *after.benchmarks) for name in benchmarks):
-        raise MlsubError(f"neither {of} {before.name} nor {after.name} has {benchmarks[0]}")
-    return before, after, benchmarks, (division,) if division else tuple(DIVISIONS)
+    if name is not None and name not in (*before.benchmarks, *after.benchmarks):
+        raise MlsubError(f"neither {of} {before.name} nor {after.name} has {name}")
+    return before, after, name
 
 
-def round_diff(
-    old: Round, new: Round, benchmarks: tuple[str, ...] | None = None, divisions: tuple[str, ...] = tuple(DIVISIONS)
-) -> RoundDiff:
-    """Return the difference, of all benchmarks and divisions or of those asked for."""
-    every = dict.fromkeys((*new.benchmarks, *old.benchmarks))
-    wanted = [name for name in every if benchmarks is None or name in benchmarks]
+def round_diff(old: Round, new: Round, benchmark: str | None = None, division: str | None = None) -> RoundDiff:
+    """Return what changes from one round to another, in all benchmarks and divisions or in the one asked for."""
+    divisions = (division,) if division else tuple(DIVISIONS)
+    wanted = [name for name in dict.fromkeys((*new.benchmarks, *old.benchmarks)) if benchmark in (None, name)]
     both = [name for name in wanted if name in old.benchmarks and name in new.benchmarks]
     per_division = {of: _common_changes(old, new, of) for of in divisions}
     diffs = [_benchmark_diff(old, new, name, per_division) for name in both]

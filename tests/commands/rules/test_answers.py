@@ -114,8 +114,8 @@ def test_a_benchmark_is_found_with_its_newest_round(asked: tuple[str, str | None
     assert (round_.usage, round_.name) == found
 
 
-def diff(old: str, new: str, *benchmarks: str, usage: str = "training") -> RoundDiff:
-    return round_diff(get_round(usage, old), get_round(usage, new), benchmarks or None)
+def diff(old: str, new: str, benchmark: str | None = None, usage: str = "training") -> RoundDiff:
+    return round_diff(get_round(usage, old), get_round(usage, new), benchmark)
 
 
 def of(changes: tuple[KeyChange, ...], key: str) -> KeyChange:
@@ -200,7 +200,7 @@ def test_no_benchmark_is_said_to_be_unchanged_whose_limit_changed(usage: str) ->
 
 
 def test_open_results_have_no_reference() -> None:
-    found = round_diff(get_round("training", "5.1"), get_round("training", "6.0"), ("flux1",), ("open",))
+    found = round_diff(get_round("training", "5.1"), get_round("training", "6.0"), "flux1", "open")
     assert found.unchanged == ("flux1",)
 
 
