@@ -41,7 +41,7 @@ _ANSWERS = {
     "system show": "mlsub.commands.system.run.Shown",
     "score selection": "mlsub.commands.score.window.Selected",
     "seal": "mlsub.commands.seal.run.Sealing",
-    "site": "mlsub.commands.site.build.Built",
+    "site": "mlsub.commands.site.build.BuiltSite",
     "status": "mlsub.commands.status.run.Status",
     "unseal": "mlsub.commands.unseal.run.Unsealing",
     "verify": "mlsub.commands.verify.run.Checked",

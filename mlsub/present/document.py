@@ -6,15 +6,15 @@ Text is whatever it is: each renderer escapes it for its format, and shows contr
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal, NamedTuple, TypeAlias
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
 from mlsub.findings import Finding
 
-#: ``name`` is that of a key, a benchmark or a rule.
-Meaning = Literal["plain", "strong", "good", "bad", "note", "number", "path", "code", "name"]
+#: ``name`` is that of a key, a benchmark or a rule; ``soft`` is of less weight than the text around it.
+Meaning = Literal["plain", "strong", "good", "bad", "note", "number", "path", "code", "name", "soft"]
 
 
 #: An address that no format takes for anything else.
@@ -22,11 +22,16 @@ _ADDRESS = re.compile(r"https://[\w./~%-]+", re.ASCII)
 
 
 class Span(NamedTuple):
-    """Text with one meaning, which decides its look; ``link`` is where it leads in Markdown and HTML."""
+    """Text with one meaning, which decides its look; ``link`` is where it leads in Markdown and HTML.
+
+    Pages of a site sort a column by ``value``, and show ``note`` beside the text or as its tooltip.
+    """
 
     text: str
     meaning: Meaning = "plain"
     link: str = ""
+    value: float | None = None
+    note: str = ""
 
     @property
     def address(self) -> str:
@@ -93,11 +98,19 @@ class Table(msgspec.Struct, frozen=True):
     """Rows of cells; the column number ``key`` names a row.
 
     Where not even narrow columns fit, each row becomes a small block of names and values below its key.
+
+    A page of a site has the ``caption``, and ``anchor`` as the name by which a chart is drawn from the table; it hides
+    a ``folded`` table until it is asked for. ``lists``: each cell after the first is a list of numbers with blanks
+    between them; the first ones of all lists of a row belong together, then the second ones.
     """
 
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
     key: int = 0
+    caption: str = ""
+    anchor: str = ""
+    folded: bool = False
+    lists: bool = False
 
 
 def table_of(columns: Iterable[tuple[Column, Sequence[Cell]]], key: str = "") -> Table:
@@ -136,6 +149,46 @@ class Tally(msgspec.Struct, frozen=True):
     shares: tuple[Share, ...]
 
 
+class Series(msgspec.Struct, frozen=True):
+    """Data of a chart that belong together: x and y of each point.
+
+    ``style`` is how ``series.js`` of a site draws them; ``colour`` is a number in its palette.
+    """
+
+    name: str
+    style: str
+    colour: int
+    points: tuple[tuple[float, ...], ...]
+
+
+class Chart(msgspec.Struct, frozen=True, kw_only=True):
+    """A chart that a script of a site draws; other formats say its title and what it shows.
+
+    ``kind`` is the name of its drawing function; ``about`` says in words what the chart shows, unless the script does;
+    ``data`` is what the function gets, anything that JSON has, and :class:`Series`; ``script`` is a further script of
+    the site with data that several pages share; ``link`` is the page that its title leads to; ``key`` names it on its
+    page where its title has figures in it or is that of another.
+    """
+
+    kind: str
+    title: str
+    about: str = ""
+    data: Mapping[str, Any]
+    script: str = ""
+    link: str = ""
+    key: str = ""
+
+    @property
+    def anchor(self) -> str:
+        """What links to it name: its key, or what its title says, the same whatever the figures are."""
+        return "chart-" + re.sub(r"[^a-z0-9.]+", "-", (self.key or self.title).lower()).strip("-")
+
+    @property
+    def words(self) -> str:
+        """Its title, and what it shows."""
+        return f"{self.title}. {self.about}".rstrip(" .") + "."
+
+
 class Section(msgspec.Struct, frozen=True):
     """Blocks under a heading; ``meaning`` says how it came out, ``anchor`` is a name to link to.
 
@@ -149,7 +202,7 @@ class Section(msgspec.Struct, frozen=True):
     kind: str = ""
 
 
-Block: TypeAlias = "Text | Items | Facts | Table | Section | Findings | Code | Tally"
+Block: TypeAlias = "Text | Items | Facts | Table | Section | Findings | Code | Tally | Chart"
 
 
 class Document(msgspec.Struct, frozen=True):

@@ -76,7 +76,7 @@ def _escape(text: str) -> str:
 
 def _block(block: doc.Block, level: int) -> Iterator[str]:
     match block:
-        case doc.Text(words):
+        case doc.Chart(words=words) | doc.Text(words):
             yield f"<p>{_words(words)}</p>"
         case doc.Items(items):
             yield "<ul>" + "".join(f"<li>{_words(item)}</li>" for item in items) + "</ul>"

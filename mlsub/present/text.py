@@ -223,7 +223,7 @@ def _document(document: doc.Document, width: int, paint: Paint) -> Iterator[str]
 
 def _block(block: doc.Block, width: int, paint: Paint) -> Iterator[str]:
     match block:
-        case doc.Tally(words=words) | doc.Text(words):
+        case doc.Tally(words=words) | doc.Chart(words=words) | doc.Text(words):
             yield from _wrapped(words, width, paint)
         case doc.Items(items):
             for item in items:

@@ -15,6 +15,7 @@ from markdown_it.token import Token
 from mlsub.io.show import plain
 from mlsub.present import FORMATS, html, markdown, terminal
 from mlsub.present.document import (
+    Chart,
     Code,
     Column,
     Document,
@@ -161,6 +162,14 @@ def test_a_kind_that_is_not_a_plain_word_is_neither_style_nor_markup(kind: str) 
     page = html.render(_tallied(kind))
     assert 'data-kind="' not in page
     assert page.count("only-") == page.count("only-c")
+
+
+def test_a_chart_is_said_where_no_script_draws_it() -> None:
+    found = document("t", Chart(kind="dots", title="BERT: 2 minutes", about="Record: 2 minutes (v5.1).", data={}))
+    said = "BERT: 2 minutes. Record: 2 minutes (v5.1)."
+    assert f"<p>{said}</p>" in html.render(found)
+    assert said in render(found) and said in markdown.render(found)
+    assert Chart(kind="dots", title="Over rounds", data={}).words == "Over rounds."
 
 
 def test_code_beside_code_is_one_piece_of_code() -> None:

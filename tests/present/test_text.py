@@ -11,6 +11,7 @@ from mlsub.findings import Blocks, Finding, Kind, Severity
 from mlsub.io.show import flat, plain, spaced
 from mlsub.present.document import (
     Block,
+    Chart,
     Code,
     Column,
     Document,
@@ -72,6 +73,7 @@ def finding(message: str = "seed is missing", path: str = "result_0.txt", **more
 BLOCKS: st.SearchStrategy[Block] = st.recursive(
     st.one_of(
         st.builds(Text, WORDS),
+        st.builds(Chart, kind=st.just("dots"), title=WORDS, about=WORDS, data=st.just({})),
         st.builds(Items, st.lists(WORDS, max_size=3).map(tuple)),
         st.builds(Facts, st.lists(st.tuples(WORDS, CELLS), min_size=1, max_size=4).map(tuple)),
         st.builds(Code, WORDS),

@@ -11,7 +11,7 @@ from tests.commands.site.sites import result
 
 def entries(round_name: str, count: int) -> list[Result]:
     """Entries of one benchmark, each on a system whose name differs from that in another round by a version alone."""
-    one = result(round_name, ["bert", "ACME", "unknown", 8, 9.0])
+    one = result(round_name, ["bert", "ACME", "unknown", 8, 9.0]).result
     names = (f"rack{number}a_{round_name}" for number in range(count))
     return [replace(one, system=name, path=f"results/{name}/bert") for name in names]
 

@@ -15,9 +15,7 @@ from mlsub.commands.settings import apply_waivers
 from mlsub.commands.site.dataset import DATA, SEARCH_SCRIPT, downloads, results_script, search_script
 from mlsub.commands.site.groups import group_pages
 from mlsub.commands.site.home import home_page, results_page, round_page
-from mlsub.commands.site.page import RESULTS_SCRIPT, Picture, count_text
-from mlsub.commands.site.preview import draw_png
-from mlsub.commands.site.render import Frame, write_page, write_static
+from mlsub.commands.site.page import RESULTS_SCRIPT, Frame, count_text, write_page, write_static
 from mlsub.commands.site.result_page import result_page
 from mlsub.commands.site.results import Results, Site, build_rounds
 from mlsub.commands.site.runs import reference_scripts
@@ -40,7 +38,7 @@ _WEIGHT = 384 << 10
 _AT_ONCE = 8
 
 
-class Built(Answer, frozen=True, kw_only=True):
+class BuiltSite(Answer, frozen=True, kw_only=True):
     """How much is in a site, and its first page; ``without_logs`` are folders of benchmarks, by round and path."""
 
     SCHEMA: ClassVar[int] = 2
@@ -114,7 +112,7 @@ def build_site(
     *,
     title: str | None = None,
     url: str = "",
-) -> Built:
+) -> BuiltSite:
     """Write the site of some reports.
 
     Args:
@@ -123,50 +121,28 @@ def build_site(
         context: those that the reports were made with, and how many processes of this machine write pages, unless as
             many as pay; ``progress`` is called with how many pages are written.
         title: of the first page; None for the usual one.
-        url: where the site will be, with a slash at its end; pages name their pictures by it.
+        url: where the site will be, with a slash at its end; pages say their address by it.
 
     Raises:
         MlsubError: it cannot be written. Then what was there before is there.
-        MlsubError: see :func:`mlsub.commands.site.render.check_libraries`.
+        MlsubError: see :func:`mlsub.commands.site.page.check_libraries`.
     """
-    site = Site(build_rounds(checked, context.request.overlay))
-    own = context.request.convergence.reference
-    files = downloads(site.results)
-    groups = list(group_pages(site))
-    indexes = [page for page in groups if "/" not in page.path]
-    listed = [*indexes, results_page(site, files)]
-    rest = (page for page in groups if page not in indexes)
-    pages = [home_page(site, title), *listed, *rest, *(round_page(site, one) for one in site.rounds)]
-    frame = Frame((("Overview", "index.html"), *((page.title, page.path) for page in listed)), url)
+    site = Site(build_rounds(checked))
     # Of "." the folder beside is not in it; links in the path keep the names people gave them.
     final = Path(os.path.abspath(output))  # noqa: PTH100
     with staging_beside(final) as staging:
         folder = staging / "site"
         try:
-            write_static(folder)
-            (folder / MARKER).write_text("A site made by mlsub; it may be replaced as a whole.\n", "utf-8")
-            (folder / DATA).mkdir()
-            scripts = {RESULTS_SCRIPT: results_script(site.results), SEARCH_SCRIPT: search_script(site)}
-            for path, content in (files | scripts | reference_scripts(site.results, own)).items():
-                (folder / path).write_bytes(content)
-            for page in pages:
-                write_page(folder, frame, page)
-            done, count = len(pages), len(pages) + len(site.results)
-            pictures = [(page.picture_path, it) for page in pages if (it := page.preview.picture) is not None]
-            write, parts = partial(_write_part, folder, frame, own), [*pictures, *_chunks(site.results)]
-            for written in run_here(write, parts, context, len(site.results) * _WEIGHT):
-                done += written
-                if context.progress is not None:
-                    context.progress(done, count)
+            pages = _write_site(folder, site, context, title, url)
         except OSError as error:
             raise _unwritable(output, error) from error
         replace_folder(folder, final)
-    return Built(
+    return BuiltSite(
         index=str(output / "index.html"),
         rounds=len(site.rounds),
         results=len(site.results),
-        runs=sum(result.runs for result in site.results),
-        pages=count,
+        runs=sum(one.result.runs for one in site.results),
+        pages=pages,
         without_logs=tuple(
             f"{round_key(one.rules.usage, one.rules.name)}/{empty.path}"
             for one in site.rounds
@@ -175,32 +151,57 @@ def build_site(
     )
 
 
-def _chunks(results: Results) -> Iterator[Results]:
-    """Yield results of one round and benchmark, which have references in common."""
-    for some in results.by(lambda one: (one.round_key, one.benchmark)):
-        yield from (Results(some[start : start + _AT_ONCE]) for start in range(0, len(some), _AT_ONCE))
-
-
-def _write_part(folder: Path, frame: Frame, reference: str | None, part: Results | tuple[str, Picture]) -> int:
-    """Write the pages of results, or a picture where it lies, and return how many pages.
+def _write_site(folder: Path, site: Site, context: Context, title: str | None, url: str) -> int:
+    """Write all files of a site, and return how many pages it has.
 
     Raises:
         OSError: they cannot be written.
     """
-    if not isinstance(part, Results):
-        path, picture = part
-        (folder / path).write_bytes(draw_png(picture))
-        return 0
-    for result in part:
-        write_page(folder, frame, result_page(result, reference))
-    return len(part)
+    own, files = context.request.convergence.reference, downloads(site.results)
+    write_static(folder)
+    (folder / MARKER).write_text("A site made by mlsub; it may be replaced as a whole.\n", "utf-8")
+    (folder / DATA).mkdir()
+    scripts = {RESULTS_SCRIPT: results_script(site.results), SEARCH_SCRIPT: search_script(site)}
+    for path, content in (files | scripts | reference_scripts(site.results, own)).items():
+        (folder / path).write_bytes(content)
+    groups = list(group_pages(site))
+    listed = [*(page for page in groups if "/" not in page.path), results_page(site, files)]
+    rest = (page for page in groups if page not in listed)
+    pages = [home_page(site, title), *listed, *rest, *(round_page(site, one) for one in site.rounds)]
+    frame = Frame((("Overview", "index.html"), *((page.title, page.path) for page in listed)), url)
+    for page in pages:
+        write_page(folder, frame, page)
+    done, count = len(pages), len(pages) + len(site.results)
+    write = partial(_write_results, folder, frame, own)
+    for written in run_here(write, list(_chunks(site.results)), context, len(site.results) * _WEIGHT):
+        done += written
+        if context.progress is not None:
+            context.progress(done, count)
+    return count
+
+
+def _chunks(results: Results) -> Iterator[Results]:
+    """Yield results of one round and benchmark, which have references in common."""
+    for some in results.by(lambda one: (one.result.round_key, one.result.benchmark)):
+        yield from (Results(some[start : start + _AT_ONCE]) for start in range(0, len(some), _AT_ONCE))
+
+
+def _write_results(folder: Path, frame: Frame, reference: str | None, results: Results) -> int:
+    """Write the pages of results, and return how many.
+
+    Raises:
+        OSError: they cannot be written.
+    """
+    for one in results:
+        write_page(folder, frame, result_page(one, reference))
+    return len(results)
 
 
 def _unwritable(output: Path, error: Exception) -> MlsubError:
     return MlsubError(f"{output} cannot be written: {reason_of(error)}")
 
 
-def document_of(built: Built) -> Document:
+def document_of(built: BuiltSite) -> Document:
     """Return how much there is, and what to open."""
     what = f"{count_text(built.results, 'result')} of {count_text(built.rounds, 'round')}"
     title = f"A site of {what}, {count_text(built.runs, 'run')}, on {count_text(built.pages, 'page')}"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.option("--output", "-o", required=True, type=click.Path(), metavar="DIR", help="Write the site into DIR.")
 @click.option("--force", is_flag=True, help="Replace an earlier site in DIR.")
 @click.option("--title", metavar="TEXT", help="Give the site a title.")
-@click.option("--url", metavar="URL", help="Where the site will be: links that are shared then have pictures.")
+@click.option("--url", metavar="URL", help="Where the site will be: its pages then say their address.")
 @format_option
 def command(
     asked: Request,
@@ -35,7 +35,7 @@ def command(
     """Write the results below PATH as a site that opens in any browser, without a network.
 
     Tables to sort and to filter, and for each result its training curves, run timeline, convergence, hyperparameters,
-    system and findings. Nothing is written into what is read. Needs Jinja2 and Pillow: pip install '.[report]'.
+    system and findings. Nothing is written into what is read. Needs Jinja2: pip install '.[report]'.
 
     Results are ranked by their published minutes, whatever their verdict, which has a column of its own.
 
@@ -44,9 +44,9 @@ def command(
     """
     from msgspec.structs import replace
 
-    from mlsub.commands.site import build, render
+    from mlsub.commands.site import build, page
 
-    render.check_libraries()
+    page.check_libraries()
     if url is not None and not url.startswith(("https://", "http://")):
         raise MlsubError(f"{url} is no address of a site. It begins with https://.")
     build.check_place(Path(output), asked.paths, force=force)

@@ -6,12 +6,14 @@ import statistics
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from mlsub.commands.site.facts import run_name
-from mlsub.commands.site.page import Chart, Section, Table, clean, number_text, plain_table
+from msgspec.structs import replace
+
+from mlsub.commands.site.page import clean, number_text, plain_table
 from mlsub.commands.site.results import SiteResult
 from mlsub.convergence import unit_of, unit_of_counts
 from mlsub.convergence.target import MeasureReader, QualityTarget, TargetBand, target_of
 from mlsub.log.reading import usable_number
+from mlsub.present.document import Chart, Section, Table, Text
 from mlsub.rules.constraints import StatedValues
 from mlsub.submission.model import LogReport
 
@@ -53,19 +55,25 @@ class Goal(NamedTuple):
     up: bool
 
 
-def curves_section(result: SiteResult) -> Section:
+def run_name(log: LogReport) -> str:
+    """Return how pages call a run: its file's name without the ending."""
+    return clean(log.name.removesuffix(".gz").removesuffix(".txt"), 60)
+
+
+def curves_section(one: SiteResult) -> Section:
     """Return the curves of all runs of a result with the target line, and the evaluations as a table."""
-    logs = result.logs
+    logs = one.result.logs
     # Of many evaluations one of ``step`` is shown, counted from the last of a run, which mostly reaches the target.
     most = max((len(log.run.evaluations) for log in logs), default=1) or 1
     step = -(-most // max(1, MAX_ALL // max(1, len(logs))))
-    target, count = _target(result), _count(result)
-    unit = _unit(result, count)
+    target, count = _target(one), _count(one)
+    unit = _unit(one, count)
     curves = [list(_evaluated(log, target, count, step)) for log in logs]
-    measures = list(dict.fromkeys(name for curve in curves for one in curve for name in one.values))
+    measures = list(dict.fromkeys(name for curve in curves for it in curve for name in it.values))
     words = [f"Target: {target.words}." if target else "The rules of the round name no target."]
     if not measures:
-        return Section(key="curves", title="Training curves", words=(*words, "No run has an evaluation to draw."))
+        words.append("No run has an evaluation to draw.")
+        return Section("Training curves", tuple(map(Text, words)), anchor="curves")
     if step > 1:
         words.append(f"One of {step} evaluations is shown, counted from the last of each run.")
     late = [_is_late(curve, log.minutes) for log, curve in zip(logs, curves, strict=True) if curve]
@@ -79,8 +87,8 @@ def curves_section(result: SiteResult) -> Section:
         for at, measure in enumerate(measures[:_MAX_MEASURES])
         for chart in _charts(curves, measure, _bounds(target, measure), axes, _PROGRESS + bool(unit) + at)
     ]
-    table = _table([run_name(log) for log in logs], curves, measures, unit)
-    return Section(key="curves", title="Training curves", words=tuple(words), charts=tuple(charts), data=(table,))
+    table = _evaluations_table([run_name(log) for log in logs], curves, measures, unit)
+    return Section("Training curves", (*map(Text, words), *charts, table), anchor="curves")
 
 
 def _is_late(curve: Curve, length: float | None) -> bool:
@@ -91,33 +99,34 @@ def _is_late(curve: Curve, length: float | None) -> bool:
     return min(times) > length or (len(times) > 2 and min(times) > _LATE * length)
 
 
-def _target(result: SiteResult) -> QualityTarget | None:
-    if not result.logs:
+def _target(one: SiteResult) -> QualityTarget | None:
+    if not one.result.logs:
         return None
-    first = result.logs[0]
-    return target_of(result.rules, first.division, result.tested_as, StatedValues(first.run.hyperparameters))
+    first = one.result.logs[0]
+    return target_of(one.result.rules, first.division, one.tested_as, StatedValues(first.run.hyperparameters))
 
 
-def _count(result: SiteResult) -> str | None:
+def _count(one: SiteResult) -> str | None:
     """Return the metadata that most evaluations state their progress by; that of the reference first."""
-    evaluations = [evaluation for log in result.logs for evaluation in log.run.evaluations]
-    names = sorted(_WORDS, key=lambda name: name != unit_of(result.tested_as))
-    stated = {name: sum(usable_number(getattr(one, name)) is not None for one in evaluations) for name in names}
+    evaluations = [evaluation for log in one.result.logs for evaluation in log.run.evaluations]
+    names = sorted(_WORDS, key=lambda name: name != unit_of(one.tested_as))
+    stated = {name: sum(usable_number(getattr(it, name)) is not None for it in evaluations) for name in names}
     best = max(names, key=lambda name: stated[name])
     return best if stated[best] else None
 
 
-def _unit(result: SiteResult, count: str | None) -> str | None:
+def _unit(one: SiteResult, count: str | None) -> str | None:
     """Return the unit of progress: of logs that count otherwise than the reference, as the convergence test says."""
     if count is None:
         return None
-    answers = [one for one in (result.rcp, result.rcp.also) if one is not None and one.counted == count]
-    other = next((one.logs_unit for one in answers if one.logs_unit is not None), None)
-    if other is None and count == unit_of(result.tested_as) and result.tested_as in result.rules.benchmarks:
+    result, tested = one.result, one.tested_as
+    answers = [it for it in (result.rcp, result.rcp.also) if it is not None and it.counted == count]
+    other = next((it.logs_unit for it in answers if it.logs_unit is not None), None)
+    if other is None and count == unit_of(tested) and tested in result.rules.benchmarks:
         runs = [log.run for log in result.logs]
         last = [usable_number(getattr(run.evaluations[-1], count)) for run in runs if run.evaluations]
         sizes = [usable_number(run.hyperparameters.get("global_batch_size")) for run in runs]
-        other = unit_of_counts(last, result.tested_as, result.rules, next(filter(None, sizes), None))
+        other = unit_of_counts(last, tested, result.rules, next(filter(None, sizes), None))
     return other or _WORDS[count]
 
 
@@ -209,7 +218,9 @@ def _goal(bounds: TargetBand | None, curves: Sequence[Curve], measure: str | Non
     return Goal(bounds.high, up=False) if (above if above != below else nearer) else Goal(bounds.low, up=True)
 
 
-def _table(names: Sequence[str], curves: Sequence[Curve], measures: Sequence[str | None], unit: str | None) -> Table:
+def _evaluations_table(
+    names: Sequence[str], curves: Sequence[Curve], measures: Sequence[str | None], unit: str | None
+) -> Table:
     """Return a row for each run, with its evaluations as lists."""
     named = (clean(measure, 40) if measure else "quality" for measure in measures)
     heads = ("run", "minutes since run_start", *((unit,) if unit else ()), *named)
@@ -221,7 +232,8 @@ def _table(names: Sequence[str], curves: Sequence[Curve], measures: Sequence[str
             *(([one.values.get(measure) for one in curve], 6) for measure in measures),
         ]
         rows.append([name, *(" ".join(number_text(value, digits) for value in values) for values, digits in lists)])
-    return plain_table("Evaluations of all runs", heads, list(_with_dittos(rows)), lists=True, key=TABLE)
+    table = plain_table("Evaluations of all runs", heads, _with_dittos(rows), anchor=TABLE)
+    return replace(table, folded=True, lists=True)
 
 
 def _with_dittos(rows: Sequence[Sequence[str]]) -> Iterator[list[str]]:

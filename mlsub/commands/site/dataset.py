@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from importlib.util import find_spec
 from typing import Any
 
-from mlsub.commands.site.groups import ACCELERATORS, BENCHMARKS, KINDS, ORGANISATIONS, SYSTEMS, Kind, groups_of
-from mlsub.commands.site.page import MAX_NAME, RESULTS_SCRIPT, clean, count_text
-from mlsub.commands.site.render import safe_json
+from mlsub.commands.site.groups import ACCELERATORS, BENCHMARKS, KINDS, ORGANISATIONS, SYSTEMS, SharedKind, groups_of
+from mlsub.commands.site.page import MAX_NAME, RESULTS_SCRIPT, clean, count_text, safe_json
 from mlsub.commands.site.results import Results, Site
 from mlsub.commands.site.tables import accelerators_cell
-from mlsub.present.tables import ColumnKind, ResultColumn, Value, csv_of, encodable, parquet_of
+from mlsub.io.data import shipped
+from mlsub.present.tables import ResultColumn, Value, csv_of, encodable, parquet_of
 from mlsub.submission.find import known_organisations
 from mlsub.systems.names import chip_spellings
 
@@ -25,47 +25,8 @@ _DIGITS = 9
 _LONGEST = 200
 
 
-def _field(name: str, title: str, kind: ColumnKind = "text") -> ResultColumn:
-    return ResultColumn(name=name, title=title, kind=kind)
-
-
-_COUNT: ColumnKind = "count"
-_NUMBER: ColumnKind = "number"
 #: The columns, by the names that a result has for them.
-FIELDS = (
-    _field("href", "Page"),
-    _field("round_key", "Round"),
-    _field("publication_date", "Published"),
-    _field("usage", "Usage"),
-    _field("division_name", "Division"),
-    _field("benchmark_name", "Benchmark"),
-    _field("benchmark_title", "Benchmark"),
-    _field("scaling_type", "Scaling type"),
-    _field("benchmark", "Benchmark folder"),
-    _field("organisation_name", "Organisation"),
-    _field("submitter", "Submitter"),
-    _field("system_name", "System"),
-    _field("system", "System folder"),
-    _field("vendor", "Vendor"),
-    _field("family", "Accelerator family"),
-    _field("accelerator_name", "Accelerator"),
-    _field("accelerator_model_name", "Accelerator, as described"),
-    _field("accelerators_count", "Accelerators", _COUNT),
-    _field("number_of_nodes", "Nodes", _COUNT),
-    _field("availability", "Availability"),
-    _field("framework", "Framework"),
-    _field("batch_size", "Global batch size", _NUMBER),
-    _field("published_minutes", "Time to train", _NUMBER),
-    _field("unscaled_minutes", "Unscaled", _NUMBER),
-    _field("expected_minutes", "Expected", _NUMBER),
-    _field("scaling", "Scaling factor", _NUMBER),
-    _field("chip_minutes", "Chip-minutes", _NUMBER),
-    _field("energy_joules", "Energy", _NUMBER),
-    _field("runs", "Runs", _COUNT),
-    _field("verdict", "Verdict"),
-    _field("rcp_verdict", "Convergence test"),
-    _field("without_logs", "Folders without logs", _COUNT),
-)
+FIELDS = shipped(__file__, "columns.yaml", tuple[ResultColumn, ...])
 #: Units of columns that have one.
 _UNITS = {"batch_size": "samples", "energy_joules": "joules"} | dict.fromkeys(
     ("published_minutes", "unscaled_minutes", "expected_minutes", "chip_minutes"), "minutes"
@@ -103,8 +64,9 @@ def downloads(results: Results) -> dict[str, bytes]:
 def _rows(results: Results) -> list[list[Value]]:
     """Return the values of each result, in the order of the columns."""
     rows = []
-    for result in results:
-        cells = result.columns() | {"round_key": result.round_key}
+    for one in results:
+        own = {"href": one.href, "round_key": one.result.round_key, "division_name": one.division_name}
+        cells = one.result.columns() | own
         rows.append([_plain(cells[field.name]) for field in FIELDS])
     return rows
 
@@ -131,17 +93,17 @@ def search_script(site: Site) -> bytes:
     return f'"use strict";\nwindow.mlsubNames = {safe_json(found)};\n'.encode()
 
 
-def _spellings(kind: Kind, some: Results) -> Iterable[str]:
+def _spellings(kind: SharedKind, some: Results) -> Iterable[str]:
     """Return what else one thing is called: its folders, and its spellings by the tables of names."""
     name = kind.name(some)
     if kind is BENCHMARKS:
-        return (text for one in some for text in (one.benchmark, one.benchmark_name, one.task) if text)
+        return (text for it in some for text in (it.result.benchmark, it.result.benchmark_name, it.result.task) if text)
     if kind is ACCELERATORS:
         return (spelled for spelled, of in chip_spellings().meanings.items() if name in of)
-    return known_organisations().get(name, ()) if kind is ORGANISATIONS else (one.system for one in some)
+    return known_organisations().get(name, ()) if kind is ORGANISATIONS else (one.result.system for one in some)
 
 
-def _hint(kind: Kind, some: Results) -> str:
+def _hint(kind: SharedKind, some: Results) -> str:
     if kind is SYSTEMS:
-        return f"{some[-1].organisation_name}, {accelerators_cell(some[-1]).text}"
+        return f"{some[-1].result.organisation_name}, {accelerators_cell(some[-1]).text}"
     return f"{kind.one}, {count_text(len(some), 'result')}"

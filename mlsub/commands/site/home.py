@@ -6,20 +6,17 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from mlsub.commands.site.charts import fastest_chart, record_chart, round_charts
+from mlsub.commands.site.charts import record_chart, round_charts
 from mlsub.commands.site.page import (
     MINUTES,
     OVERVIEW,
     REHEARSAL,
     RESULTS_SCRIPT,
-    Chart,
+    UNVERIFIED,
     Page,
-    Preview,
-    Section,
     count_text,
     number_text,
 )
-from mlsub.commands.site.preview import home_preview, round_preview, suite_of
 from mlsub.commands.site.results import DIVISIONS, USAGES, Results, Site, SiteResult, SiteRound, fast
 from mlsub.commands.site.tables import (
     bert_words,
@@ -33,6 +30,7 @@ from mlsub.commands.site.tables import (
     with_energy,
 )
 from mlsub.divisions import CLOSED, OPEN
+from mlsub.present.document import Chart, Section, Text
 from mlsub.present.entries import BY_LOGS, missing_results
 from mlsub.rounds.benchmarks import published
 
@@ -45,69 +43,58 @@ _RECORDS = (
     "of accelerators in each round, on systems of any size. The grey line is the record; lines break where a benchmark "
     "changed, so that its results cannot be compared."
 )
-_BARS = (
-    "Minutes to train: the fastest Closed result of each family of accelerators, on systems of any size, whatever its "
-    "verdict. A mark across a bar is the fastest of the same family in the round before, where that is given and may "
-    "be compared."
-)
 _FASTEST = (
     "Published scores of systems of any size, whatever their verdict; rounds have different rules, so results "
     "of different rounds cannot be compared directly."
 )
-_HISTORY = ("result", "round", "exact minutes", "verdict", "rcp", "organisation", "system", "accelerators")
 _ROUND = ("result", "plain minutes", "verdict", "organisation", "system", "number", "accelerator")
 
 
 def home_page(site: Site, title: str | None) -> Page:
     """Return the first page; ``title`` is that of the site, None for the usual one."""
     rehearsal = any(one.rules.usage == "rehearsal" for one in site.rounds)
-    runs = count_text(sum(result.runs for result in site.results), "run")
+    runs = count_text(sum(one.result.runs for one in site.results), "run")
     count = f"{count_text(len(site.results), 'result')} of {count_text(len(site.rounds), 'round')}, {runs}."
     words = (
         f"{count} Closed and Open results are never ranked together: Open results may use another model.",
         "All figures are computed from the logs and the factors beside them; none is taken from a published table.",
     )
-    rounds = Section(key="rounds", title="Rounds", words=words, tables=(rounds_table(site.rounds[::-1]),))
+    sentences = news(site)
+    what = f"{site.results.suite} results, {site.results.period}" if site.results else "No results"
     return Page(
+        title or ("Results" if rehearsal else "MLPerf results"),
+        (
+            *map(Text, ((REHEARSAL,) if rehearsal else ()) + sentences),
+            *_records(site),
+            Section("Rounds", (*map(Text, words), rounds_table(site.rounds[::-1])), anchor="rounds"),
+            *_fastest(site),
+        ),
         path="index.html",
-        title=title or ("Results" if rehearsal else "MLPerf results"),
-        preview=home_preview(site, title, news(site)),
-        lead=(*((REHEARSAL,) if rehearsal else ()), *news(site)),
-        sections=(*_records(site), rounds, *_fastest(site)),
+        full_title=title or what,
+        description=" ".join((*sentences[:2], UNVERIFIED)),
     )
 
 
 def _records(site: Site) -> Iterator[Section]:
-    """Yield the small charts: first the benchmarks of the newest round of each usage, then those that are no more.
-
-    A benchmark of one round has bars; so has each of the newest round where the site has no more than two of its usage.
-    """
-    newest = {some[-1].usage: some[-1] for some in reversed(site.benchmarks)}
+    """Yield the small charts: first the benchmarks of the newest round of each usage, then those that are no more."""
+    newest = {some[-1].result.usage: some[-1].result for some in reversed(site.benchmarks)}
     rounds = Counter(one.rules.usage for one in site.rounds)
-    groups: dict[tuple[str, str], list[Chart]] = {}
+    groups: dict[str, list[Chart]] = {}
     for some in site.benchmarks:
-        last = newest[some[-1].usage]
-        is_new = some[-1].round == last.round
-        over = None if is_new and rounds[last.usage] < _MANY else record_chart(site, some)
-        chart = over or (fastest_chart(site, some) if is_new else None)
+        last = newest[some[-1].result.usage]
+        is_new = some[-1].result.round == last.round
+        chart = None if is_new and rounds[last.usage] < _MANY else record_chart(site, some)
         if chart is not None:
-            name = last.rules.title if is_new else "earlier benchmarks"
-            title, words = (f"Records: {name}", _RECORDS) if over else (f"Fastest by accelerator: {name}", _BARS)
-            groups.setdefault((title, words), []).append(chart)
-    said: set[str] = set()
-    for place, ((title, words), charts) in enumerate(groups.items()):
-        once = () if words in said else (words,)
-        said.add(words)
-        yield Section(key=f"newest-{place}", title=title, words=once, charts=tuple(charts), small=True)
+            groups.setdefault(last.rules.title if is_new else "earlier benchmarks", []).append(chart)
+    for place, (name, charts) in enumerate(groups.items()):
+        words = () if place else (Text(_RECORDS),)
+        yield Section(f"Records: {name}", (*words, *charts), anchor=f"newest-{place}")
 
 
 def _fastest(site: Site) -> Iterator[Section]:
-    best = fastest(site.results)
-    if best:
-        words = (_FASTEST, *dagger_words(best), *bert_words(site.results))
-        more = results_table("The same with their verdicts", best, *_HISTORY, most=len(best))
-        tables = (fastest_table(site.results),)
-        yield Section(key="fastest", title="Fastest Closed results", words=words, tables=tables, data=(more,))
+    if best := fastest(site.results):
+        words = map(Text, (_FASTEST, *dagger_words(best)))
+        yield Section("Fastest Closed results", (*words, fastest_table(site.results)), anchor="fastest")
 
 
 def results_page(site: Site, files: Iterable[str]) -> Page:
@@ -115,14 +102,15 @@ def results_page(site: Site, files: Iterable[str]) -> Page:
     without = "Scripts make the table. Without them, the pages of the rounds have all rows, and the files below."
     about = f"{count_text(len(site.results), 'result')} to filter, search, sort, and save as CSV, JSON or Parquet."
     return Page(
-        path="results.html",
-        title="Results",
-        preview=Preview(f"All {suite_of(site.results)} results as one table", about),
-        lead=(MINUTES,),
-        sections=(
-            Section(key="all", title="All results", words=(without,)),
-            Section(key="files", title="Files and rounds", tables=(files_table(files), rounds_table(site.rounds))),
+        "Results",
+        (
+            Text(MINUTES),
+            Section("All results", (Text(without),), anchor="all"),
+            Section("Files and rounds", (files_table(files), rounds_table(site.rounds)), anchor="files"),
         ),
+        path="results.html",
+        full_title=f"All {site.results.suite} results as one table",
+        description=about,
         scripts=(RESULTS_SCRIPT,),
     )
 
@@ -132,20 +120,30 @@ def results_page(site: Site, files: Iterable[str]) -> Page:
 
 def round_page(site: Site, one: SiteRound) -> Page:
     """Return the page of one round: its results as charts and tables."""
-    sections = [_division(site, one, name) for name in DIVISIONS]
-    lead = [" ".join(_count_words(one)), MINUTES, *bert_words(one.results)]
+    counts = " ".join(_count_words(one))
+    lead = [counts, MINUTES, *bert_words(one.results)]
     if (missing := missing_results(one.report)) is not None:
         lead.append(f"{missing}.")
     if one.rules.usage == "rehearsal":
         lead.append(REHEARSAL)
+    size = f"{count_text(len(one.results), 'result')}, {count_text(one.organisations, 'organisation')}"
     return Page(
+        one.rules.title,
+        (*map(Text, lead), *_divisions(site, one)),
         path=one.href,
-        title=one.rules.title,
-        preview=round_preview(one, lead[0]),
-        lead=tuple(lead),
+        full_title=f"{one.rules.title}: results of all benchmarks",
+        description=f"{size}. {counts} {UNVERIFIED}",
         crumbs=OVERVIEW,
-        sections=tuple(section for section in sections if section.tables),
     )
+
+
+def _divisions(site: Site, one: SiteRound) -> Iterator[Section]:
+    """Yield the results of each division that has some."""
+    for division, title in DIVISIONS.items():
+        if results := by_benchmark(Results(it for it in one.results if it.division_name == division)):
+            heads = (*with_energy(_ROUND, results), "unscaled", "expected", "runs", "rcp", "findings")
+            table = results_table(f"{one.rules.title}, {title}: results", results, *heads, most=len(results))
+            yield Section(title, (*round_charts(site, results), table), anchor=division)
 
 
 def _count_words(one: SiteRound) -> Iterator[str]:
@@ -158,16 +156,6 @@ def _count_words(one: SiteRound) -> Iterator[str]:
         yield f"Published {'on' if out.date else 'in'} {out.shown}."
 
 
-def _division(site: Site, one: SiteRound, division: str) -> Section:
-    """Return the results of a division; without a table where it has none."""
-    results = by_benchmark(Results(result for result in one.results if result.division_name == division))
-    heads = (*with_energy(_ROUND, results), "unscaled", "expected", "runs", "rcp", "findings")
-    title = DIVISIONS[division]
-    table = results_table(f"{one.rules.title}, {title}: results", results, *heads, most=len(results))
-    charts, tables = round_charts(site, results), (table,) if results else ()
-    return Section(key=division, title=title, charts=charts, tables=tables)
-
-
 # ---- What is new
 
 
@@ -177,7 +165,7 @@ def news(site: Site) -> tuple[str, ...]:
     if not rounds:
         return ()
     latest = ([one for one in rounds if one.rules.usage in USAGES] or rounds)[-1]
-    benchmarks = [some for some in site.benchmarks if some[-1].usage == latest.rules.usage]
+    benchmarks = [some for some in site.benchmarks if some[-1].result.usage == latest.rules.usage]
     before = Results(result for one in rounds[: rounds.index(latest)] for result in one.results)
     said = (_size(latest, len(site.rounds)), _fallen(latest, benchmarks), _firsts(latest, before, benchmarks))
     return tuple(filter(None, said))
@@ -187,13 +175,12 @@ def _size(latest: SiteRound, rounds: int) -> str:
     came_out = published(latest.rules.usage, latest.rules.name)
     when = f", published {'on ' if came_out.date else 'in '}{came_out.shown}," if came_out else ""
     among = f"is the newest of the {rounds} rounds here" if rounds > 1 else "is the only round here"
-    organisations = len({result.organisation_name for result in latest.results})
-    divisions = Counter(result.division_name for result in latest.results)
+    divisions = Counter(one.division_name for one in latest.results)
     parts = [f"{divisions[one.name]} {one.name.capitalize()}" for one in (CLOSED, OPEN) if divisions[one.name]]
     split = "all Closed" if divisions.keys() == {CLOSED.name} else " and ".join(parts) or "of no division"
     return (
         f"{latest.rules.title}{when} {among}: {count_text(len(latest.results), 'result')} from "
-        f"{count_text(organisations, 'organisation')}, {split}."
+        f"{count_text(latest.organisations, 'organisation')}, {split}."
     )
 
 
@@ -204,15 +191,15 @@ def records_beaten(round_key: str, benchmarks: Iterable[Results]) -> list[tuple[
     """
     chains = [(some, chain) for some in benchmarks for chain in some.record_chains()]
     pairs = [(*pair, some) for some, chain in chains for pair in pairwise(chain) if not any(o.partial for o in pair)]
-    fallen = [(old, new, some.closed.beside(new)) for old, new, some in pairs if new.round_key == round_key]
+    fallen = [(old, new, some.closed.beside(new)) for old, new, some in pairs if new.result.round_key == round_key]
     return sorted(fallen, key=lambda one: fast(one[0]) / fast(one[1]), reverse=True)
 
 
 def _fallen(latest: SiteRound, benchmarks: Sequence[Results]) -> str | None:
     """Return which records fell; None where no benchmark has Closed results of an earlier round to compare with."""
-    round_key = latest.results[0].round_key
+    round_key = latest.results[0].result.round_key
     # Benchmarks that have Closed times in this round and in one before it that may be compared with it.
-    groups = [[one.round_key for one in group] for some in benchmarks for group in some.closed.complete.comparable()]
+    groups = [group.rounds for some in benchmarks for group in some.closed.complete.comparable()]
     count = sum(round_key in names and names[0] != round_key for names in groups)
     if not count:
         return None
@@ -223,7 +210,7 @@ def _fallen(latest: SiteRound, benchmarks: Sequence[Results]) -> str | None:
     more = f", and {len(fallen) - _NAMED} more" if len(fallen) > _NAMED else ""
     verb = "Records fell" if len(fallen) > 1 else "A record fell"
     named = "; ".join(
-        f"{now.benchmark_title} from {number_text(fast(before), 3)} to {now.in_minutes}, "
+        f"{now.result.benchmark_title} from {number_text(fast(before), 3)} to {now.in_minutes}, "
         f"{number_text(fast(before) / fast(now), 3)} times as fast ({now.holder}, {among.given})"
         for before, now, among in fallen[:_NAMED]
     )
@@ -234,16 +221,16 @@ def _firsts(latest: SiteRound, before: Results, benchmarks: Sequence[Results]) -
     """Return what is new in a round, or in the only one who leads; None where all its benchmarks are partial."""
     if not before:
         closed = [some.closed.complete for some in benchmarks]
-        leaders = Counter(min(some, key=fast).organisation_name for some in closed if some)
+        leaders = Counter(min(some, key=fast).result.organisation_name for some in closed if some)
         if not leaders:
             return None if any(some.closed for some in benchmarks) else "It has no Closed result with a time."
         [(leader, count)] = leaders.most_common(1)
         return f"{leader} is the fastest on {count} of {count_text(leaders.total(), 'benchmark')}."
-    titles = _new(latest, before, lambda one: one.benchmark_title)
+    titles = _new(latest, before, lambda one: one.result.benchmark_title)
     found = {
         "on": [_with_fastest(title, latest.results) for title in titles],
-        "with": _new(latest, before, lambda one: one.accelerator_name),
-        "from": _new(latest, before, lambda one: one.organisation_name),
+        "with": _new(latest, before, lambda one: one.result.accelerator_name),
+        "from": _new(latest, before, lambda one: one.result.organisation_name),
     }
     first, *others = [f"{word} {_list(names)}" for word, names in found.items() if names] or [""]
     if not first:
@@ -259,7 +246,7 @@ def _new(latest: SiteRound, before: Results, name: Callable[[SiteResult], str | 
 
 
 def _with_fastest(title: str, results: Results) -> str:
-    closed = Results(one for one in results.closed if one.benchmark_title == title)
+    closed = Results(one for one in results.closed if one.result.benchmark_title == title)
     best = min(closed, key=fast, default=None)
     return f"{title} ({best.in_minutes}: {best.holder}, {closed.given})" if best else title
 

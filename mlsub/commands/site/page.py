@@ -1,17 +1,34 @@
-"""What pages are made of: words, charts and tables as plain data. They know nothing of HTML."""
+"""Pages of a site: documents with an address, and how they become HTML.
+
+Everything from outside is escaped, and nothing of it is ever a script, a style or an address.
+"""
 
 from __future__ import annotations
 
+import importlib.util
 import math
 import re
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Generic, TypeVar
+from functools import cache
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
+from mlsub.io import VERSION, MlsubError, needs_extra
 from mlsub.io.show import first_few, plain, readable, shortened
+from mlsub.present import document as doc
+from mlsub.present.document import Cell, Chart, Column, Document, Section, Series, Span, Table
+from mlsub.present.tables import encodable
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 T = TypeVar("T")
+_HERE = Path(__file__).parent
+STATIC = _HERE / "static"
 #: What is shown of one text from outside, and of a name; texts of published systems stay below it.
 MAX_TEXT, MAX_NAME = 2000, 120
 #: What the word means on every page.
@@ -19,187 +36,111 @@ MINUTES = (
     "Minutes are the published score: the olympic mean of the times to train, times the factor of scaling.json, and "
     "results are ranked by it whatever their verdict. Expected minutes have the factor that the convergence test gives."
 )
+UNVERIFIED = "Computed from logs by mlsub, not verified by MLCommons."
 #: The script with all results, which pages load as a file may load no data.
 RESULTS_SCRIPT = "data/results.js"
 #: What stands above a page that is not the first.
 OVERVIEW = (("Overview", "index.html"),)
 REHEARSAL = "A rehearsal: real training, but not an MLPerf result."
+#: Should something slip through all the same, nothing on a page runs or loads but the files of the site. ``file:`` is
+#: what the site is of when it is opened from a disk, where browsers differ on what 'self' means. The digest is
+#: that of the one style sheet that Observable Plot puts into each chart.
+POLICY = (
+    "default-src 'none'; script-src 'self' file:; style-src 'self' file: "
+    "'sha256-+TfQir1nvDucAdvE6XUQBt4ayUjpAWkbw2kCdSfekHM='; img-src 'self' data: file:; "
+    "base-uri 'none'; form-action 'none'"
+)
+#: The scripts of pages in the order in which they run; a site has them as one file.
+_PARTS = (
+    *("charts", "pictures", "runs", "series", "dots", "round", "explore", "cite", "downloads", "results"),
+    *("search", "tables"),
+)
+_SCRIPT = "static/site.js"
+_LIBRARIES = ("static/d3.min.js", "static/plot.umd.min.js")
+#: The classes of the style sheet that words of a meaning have.
+_LOOKS = {"good": "good", "bad": "bad", "note": "warn", "soft": "calm", "strong": "differs"}
+#: Characters that could end the script which data stand in.
+_UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+#: What means something to HTML; most cells have nothing of it.
+_SPECIAL = re.compile(r"[&<>\"']")
+#: Longer texts are given the room of several lines.
+_LONG = 48
+_NUMBER = re.compile(r"-?\d[\d,]*(\.\d+)?(e[+-]?\d+)?[†×%]?|–|")
 
 
-class Cell(msgspec.Struct, frozen=True):
-    """One cell: what it says, what it sorts by where that is something else, where it leads, and what it means.
+class Page(Document, frozen=True, kw_only=True):
+    """A document with an address.
 
-    ``badge`` colours a word that is a verdict: ``good``, ``bad``, ``warn`` or ``calm``.
-    """
-
-    text: str
-    sort: float | None = None
-    href: str | None = None
-    badge: str | None = None
-    note: str | None = None
-
-
-class Table(msgspec.Struct, frozen=True, kw_only=True):
-    """A table; the first cell of each row is its head.
-
-    ``lists``: each further cell is a list of numbers with blanks between them, the first ones of all of them belong
-    together, then the second ones; ``number_text`` of each. A chart that is drawn from the table names its ``key``.
-    """
-
-    caption: str
-    heads: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-    lists: bool = False
-    key: str = ""
-
-
-class Chart(msgspec.Struct, frozen=True, kw_only=True):
-    """A chart that a script draws.
-
-    ``kind`` is the name of its drawing function and of the script that has it; ``about`` says in words what the chart
-    shows, unless the script does; ``data`` is what the function gets, anything that JSON has; ``script`` is what it is
-    drawn with that several pages share, a script of the site; ``href`` is the page that its title leads to; ``key``
-    names it on its page where its title has figures in it or is that of another.
-    """
-
-    kind: str
-    title: str
-    about: str = ""
-    data: dict[str, Any]
-    script: str = ""
-    href: str = ""
-    key: str = ""
-
-    @property
-    def id(self) -> str:
-        """What links to it name: its key, or what its title says, the same whatever the figures are."""
-        return "chart-" + re.sub(r"[^a-z0-9.]+", "-", (self.key or self.title).lower()).strip("-")
-
-
-class Series(msgspec.Struct, frozen=True):
-    """Data of a chart that belong together: x and y of each point.
-
-    ``style`` is how ``static/series.js`` draws them; ``colour`` is a number in the palette.
-    """
-
-    name: str
-    style: str
-    colour: int
-    points: tuple[tuple[float, ...], ...]
-
-
-class Quote(msgspec.Struct, frozen=True):
-    """A text to copy, and what it is."""
-
-    title: str
-    text: str
-
-
-class Section(msgspec.Struct, frozen=True, kw_only=True):
-    """A part of a page: what there is to say, charts, tables, and texts to copy.
-
-    ``data`` are the tables behind the charts. Charts that are ``small`` stand side by side.
-    """
-
-    key: str
-    title: str
-    words: tuple[str, ...] = ()
-    charts: tuple[Chart, ...] = ()
-    tables: tuple[Table, ...] = ()
-    data: tuple[Table, ...] = ()
-    small: bool = False
-    quotes: tuple[Quote, ...] = ()
-
-
-class Bar(msgspec.Struct, frozen=True):
-    """A bar of a picture: whose it is, in few words and in more, its minutes, and its colour in the style sheet.
-
-    ``hollow`` where folders of its benchmark and round have no logs.
-    """
-
-    label: str
-    note: str
-    minutes: float
-    colour: str
-    hollow: bool = False
-
-
-class Picture(msgspec.Struct, frozen=True):
-    """What a picture of a page shows: its title, what the bars are, one figure, and the bars."""
-
-    title: str
-    about: str
-    headline: str
-    bars: tuple[Bar, ...]
-
-
-class Preview(msgspec.Struct, frozen=True):
-    """What a page says of itself to browsers, search engines and where a link to it is shared."""
-
-    title: str
-    about: str
-    picture: Picture | None = None
-
-
-class Page(msgspec.Struct, frozen=True, kw_only=True):
-    """One page.
-
-    ``path`` is where it lies in the site; ``crumbs`` are the pages above it, as title and path; ``scripts`` are data
-    that it is made of, from the root of the site. ``score`` is the figure that a page is about, its note says what it
-    is.
+    ``path`` is where it lies in the site; ``full_title`` and ``description`` are what browsers, search engines and
+    links to it say of it; ``crumbs`` are the pages above it, as title and path; ``scripts`` are data that it is made
+    of, from the root of the site. A text that begins with strong words is the figure that a page is about.
     """
 
     path: str
-    title: str
-    lead: tuple[str, ...] = ()
+    full_title: str
+    description: str
     crumbs: tuple[tuple[str, str], ...] = ()
-    score: Cell | None = None
-    facts: tuple[tuple[str, Cell], ...] = ()
-    sections: tuple[Section, ...] = ()
     scripts: tuple[str, ...] = ()
-    preview: Preview
-
-    @property
-    def picture_path(self) -> str:
-        """Where its picture lies in the site, where it has one."""
-        return f"{self.path.removesuffix('.html')}.png"
 
     def charts(self) -> Iterator[Chart]:
         """Yield the charts of its sections."""
-        for section in self.sections:
-            yield from section.charts
+        for section in self.blocks:
+            if isinstance(section, Section):
+                yield from (block for block in section.blocks if isinstance(block, Chart))
 
+
+class Frame(msgspec.Struct, frozen=True):
+    """What all pages have: those that each leads to, as title and path, and where the site will be if that is known."""
+
+    navigation: tuple[tuple[str, str], ...]
+    url: str = ""
+
+
+# ---- Cells and tables
 
 #: What a cell can be made of: a text, a number, which sorts by its value, or nothing.
-Value = Cell | str | float | None
+Value = Span | str | float | None
+#: A column: its head, and what it shows of a thing.
+ColumnOf = tuple[str, Callable[[T], Value]]
 
 
-class Column(msgspec.Struct, Generic[T], frozen=True):
-    """A column: its head, and what it shows of a thing."""
-
-    title: str
-    value: Callable[[T], Value]
-
-
-def build_table(caption: str, things: Iterable[T], columns: Sequence[Column[T]], key: str = "") -> Table:
+def build_table(caption: str, things: Iterable[T], columns: Sequence[ColumnOf[T]], anchor: str = "") -> Table:
     """Return a table with a row for each thing."""
-    rows = ([column.value(thing) for column in columns] for thing in things)
-    return plain_table(caption, [column.title for column in columns], rows, key=key)
+    rows = ([value(thing) for _, value in columns] for thing in things)
+    return plain_table(caption, [title for title, _ in columns], rows, anchor=anchor)
 
 
-def plain_table(
-    caption: str, heads: Sequence[str], rows: Iterable[Iterable[Value]], *, lists: bool = False, key: str = ""
-) -> Table:
-    """Return a table of values; see :class:`Table` for ``lists`` and ``key``."""
+def plain_table(caption: str, heads: Sequence[str], rows: Iterable[Iterable[Value]], *, anchor: str = "") -> Table:
+    """Return a table of values."""
     cells = tuple(tuple(map(cell_of, row)) for row in rows)
-    return Table(caption=caption, heads=tuple(heads), rows=cells, lists=lists, key=key)
+    return Table(tuple(map(Column, heads)), cells, caption=caption, anchor=anchor)
 
 
-def cell_of(value: Value) -> Cell:
+def cell_of(value: Value) -> Span:
     """Return a value as a cell, a dash for none."""
-    if isinstance(value, Cell):
+    if isinstance(value, Span):
         return value
-    return Cell(value or "–") if isinstance(value, str) else number_cell(value)
+    return Span(value or "–") if isinstance(value, str) else number_cell(value)
+
+
+def number_cell(value: float | None, shown: str | None = None, link: str = "") -> Span:
+    """Return a number as a cell that sorts by its value."""
+    finite = value is not None and math.isfinite(value)
+    return Span(number_text(value) if shown is None else shown, link=link, value=value if finite else None)
+
+
+def minutes_cell(value: float | None) -> Span:
+    """Return minutes as the tables of mlsub print them, to the sixth decimal."""
+    return number_cell(value, "–" if value is None or not math.isfinite(value) else f"{value:.6f}")
+
+
+def names_cell(names: Iterable[str], most: int = 8) -> Span:
+    """Return names once each, the first of them, and how many more there are."""
+    found = dict.fromkeys(names)
+    return Span(first_few(found, most) or "–", value=float(len(found)))
+
+
+# ---- Texts
 
 
 def count_text(count: int, word: str) -> str:
@@ -227,18 +168,185 @@ def number_text(value: float | None, digits: int = 6) -> str:
     return shown.rstrip("0").rstrip(".") if decimals else shown
 
 
-def number_cell(value: float | None, shown: str | None = None, href: str | None = None) -> Cell:
-    """Return a number as a cell that sorts by its value."""
-    finite = value is not None and math.isfinite(value)
-    return Cell(number_text(value) if shown is None else shown, value if finite else None, href)
+# ---- HTML
 
 
-def minutes_cell(value: float | None) -> Cell:
-    """Return minutes as the tables of mlsub print them, to the sixth decimal."""
-    return number_cell(value, "–" if value is None or not math.isfinite(value) else f"{value:.6f}")
+def check_libraries() -> None:
+    """Find out whether pages can be made, without loading what makes them.
+
+    Raises:
+        MlsubError: Jinja2 is not installed.
+    """
+    if importlib.util.find_spec("jinja2") is None:
+        raise MlsubError(needs_extra("the pages are made with Jinja2.", "report"))
 
 
-def names_cell(names: Iterable[str], most: int = 8) -> Cell:
-    """Return names once each, the first of them, and how many more there are."""
-    found = dict.fromkeys(names)
-    return Cell(first_few(found, most) or "–", float(len(found)))
+def write_page(site: Path, frame: Frame, page: Page) -> None:
+    """Write a page in UTF-8.
+
+    Args:
+        site: the folder.
+        frame: what all pages have.
+        page: what is written.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    root = "../" * page.path.count("/")
+    known = {"navigation": frame.navigation, "url": frame.url, "policy": POLICY, "version": VERSION}
+    text = _template().render(page=page, root=root, scripts=list(_scripts(page)), **known)
+    (site / page.path).parent.mkdir(exist_ok=True)
+    (site / page.path).write_bytes(text.encode("utf-8", "backslashreplace"))
+
+
+def write_static(site: Path) -> None:
+    """Write what all sites have: the style sheet, the scripts, and the libraries with their licences.
+
+    Raises:
+        OSError: they cannot be written.
+    """
+    names = [f"{name}.js" for name in _PARTS]
+    (site / "static").mkdir(parents=True)
+    # Not copytree, whose error is a list.
+    for file in STATIC.iterdir():
+        if file.name not in names:
+            shutil.copyfile(file, site / "static" / file.name)
+    (site / _SCRIPT).write_bytes(b"".join((STATIC / name).read_bytes() for name in names))
+
+
+def _scripts(page: Page) -> Iterator[str]:
+    """Yield the scripts of a page in the order in which they run, from the root of the site."""
+    charts = list(page.charts())
+    yield from dict.fromkeys((*page.scripts, *(chart.script for chart in charts if chart.script)))
+    yield from (*(_LIBRARIES if charts else ()), _SCRIPT)
+
+
+@cache
+def _template() -> Template:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(
+        loader=FileSystemLoader(_HERE / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=lambda value: clean_lines(value) if type(value) is str else value,
+    )
+    environment.filters["json"] = lambda found: Markup(safe_json(found))  # noqa: S704  (safe in a script)
+    environment.filters["look"] = lambda span: _LOOKS.get(span.meaning, "")
+    environment.filters["spans"] = doc.spans
+    environment.globals["table"] = lambda table, root: Markup(render_table(table, root))  # noqa: S704  (escaped here)
+    for kind in (doc.Chart, doc.Facts, doc.Section, doc.Text):
+        environment.tests[kind.__name__.lower()] = lambda block, kind=kind: isinstance(block, kind)
+    return environment.get_template("page.html")
+
+
+def clean_lines(text: str) -> str:
+    """Return text with each of its lines fit to be shown."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "\n".join(plain(readable(line)) for line in text.split("\n"))
+
+
+def safe_json(found: Any) -> str:
+    """Return JSON for a script: nothing in it ends the script or begins markup."""
+    text = msgspec.json.encode(_encodable(found)).decode("utf-8")
+    for unsafe, escaped in _UNSAFE.items():
+        text = text.replace(unsafe, escaped)
+    return text
+
+
+def _encodable(found: Any) -> Any:
+    """Return the same values: texts that UTF-8 can hold, and the points of series by column."""
+    if isinstance(found, str):
+        return encodable(clean_lines(found))
+    if isinstance(found, dict):
+        return {_encodable(key): _encodable(value) for key, value in found.items()}
+    if isinstance(found, Series):
+        return msgspec.structs.asdict(found) | {"name": _encodable(found.name), "points": columns_json(found.points)}
+    return [_encodable(one) for one in found] if isinstance(found, list | tuple) else found
+
+
+def columns_json(rows: Iterable[Sequence[float]]) -> msgspec.Raw:
+    """Return rows of numbers by column, with six digits, as tooltips have them."""
+    columns = ",".join(f"[{','.join(map(_six_digits, column))}]" for column in zip(*rows, strict=True))
+    return msgspec.Raw(f"[{columns}]".encode())
+
+
+def _six_digits(value: float) -> str:
+    text = f"{value:.6g}"
+    return text if text[-1].isdigit() else "null"
+
+
+def render_table(table: Table, root: str) -> str:
+    """Return a table as HTML, without end tags, and ``scope`` where its headers are plain to see.
+
+    A site has hundreds of thousands of cells, so none of them says what its table can say for all.
+
+    Args:
+        table: what is shown.
+        root: the way from the page to the root of the site.
+    """
+    rows = [list(map(_one_span, row)) for row in table.rows]
+    # Cells of a column after the first that are numbers or lists of numbers, or empty.
+    numeric = [
+        place > 0 and (table.lists or all(_NUMBER.fullmatch(row[place].text) for row in rows))
+        for place in range(len(table.columns))
+    ]
+    heads = "".join(f"<th>{_safe(column.name)}" for column in table.columns)
+    name = f' id="table-{_safe(table.anchor)}"' if table.anchor else ""
+    lists = " data-lists" if table.lists else ""
+    body = "".join(f"<tr>{_cells(row, numeric, root)}" for row in rows)
+    return (
+        f"<div class=table>\n<table{name}{_number_classes(numeric)}{lists} data-sortable>\n"
+        f"<caption>{_safe(table.caption)}</caption>\n<thead><tr>{heads}<tbody>{body}</table>\n</div>"
+    )
+
+
+def _one_span(cell: Cell) -> Span:
+    """Return a cell that looks one way as it is, the text of another."""
+    return cell if isinstance(cell, Span) else Span("\n".join(map(doc.text_of, doc.lines_of(cell))))
+
+
+def _number_classes(numeric: Sequence[bool]) -> str:
+    """Return which columns are numeric, as the style sheet reads it."""
+    if all(numeric[1:]):
+        return " class=n"
+    names = " ".join(f"n{place}" for place, is_number in enumerate(numeric, 1) if is_number)
+    return f' class="{names}"' if names else ""
+
+
+def _cells(cells: Sequence[Span], numeric: Sequence[bool], root: str) -> str:
+    return "".join(
+        f"<{'td' if place else 'th'}{_attributes(cell, numeric=numeric[place])}>{_content(cell, root)}"
+        for place, cell in enumerate(cells)
+    )
+
+
+def _attributes(cell: Span, *, numeric: bool) -> str:
+    found = "" if numeric or len(cell.text) <= _LONG else " class=long"
+    if cell.value is not None and not (numeric and _is_text_of(cell.text, cell.value)):
+        found += f" data-sort={cell.value:.9g}"
+    return f'{found} title="{_safe(cell.note)}"' if cell.note else found
+
+
+def _is_text_of(text: str, value: float) -> bool:
+    """Return whether a text is a number, as far as it shows it."""
+    try:
+        return abs(float(text.replace(",", "")) - value) <= 1e-5 * abs(value)
+    except ValueError:
+        return False
+
+
+def _content(cell: Span, root: str) -> str:
+    text, look = _safe(cell.text), _LOOKS.get(cell.meaning)
+    if cell.link:
+        return f'<a href="{root}{_safe(cell.link)}">{text}</a>'
+    return f"<span class={look}>{text}</span>" if look else text
+
+
+def _safe(text: str) -> str:
+    text = clean_lines(text)
+    return escape(text) if _SPECIAL.search(text) else text

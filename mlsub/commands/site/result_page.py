@@ -1,37 +1,50 @@
-"""The page of one result: what it is and how fast, its runs, how it converged, and how to cite it."""
+"""The page of one result: what it is and how fast, its runs, how it converged, findings, and how to cite it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 from msgspec.structs import replace
 
-from mlsub.commands.site.curves import curves_section
-from mlsub.commands.site.facts import findings_section, hyperparameters_section, system_section
+from mlsub.commands.site.curves import curves_section, run_name
 from mlsub.commands.site.page import (
     OVERVIEW,
     REHEARSAL,
-    Cell,
+    UNVERIFIED,
+    ColumnOf,
     Page,
-    Quote,
-    Section,
+    build_table,
     clean,
     count_text,
     minutes_cell,
     number_text,
+    plain_table,
 )
-from mlsub.commands.site.preview import result_preview
 from mlsub.commands.site.results import SiteResult
 from mlsub.commands.site.runs import convergence_section, runs_section
 from mlsub.commands.site.tables import energy_cell, rcp_cell, verdict_cell
-from mlsub.divisions import DIVISIONS, OPEN
-from mlsub.findings import Verdict
-from mlsub.io.show import flat
+from mlsub.divisions import OPEN
+from mlsub.findings import Finding, Kind, Severity, Verdict
+from mlsub.io.show import first_few, flat, show
+from mlsub.present.document import Cell, Code, Facts, Findings, Meaning, Section, Span, Table, Text, lines_of, text_of
 from mlsub.present.entries import BY_LOGS
+from mlsub.present.findings import MAX_PLACES, facts_of, grouped, label_of
 from mlsub.present.footnote import DAY, footnote, repository_of
 from mlsub.rounds.benchmarks import published
+from mlsub.submission.model import LogReport
+from mlsub.submission.result import Result
+from mlsub.systems.description import read_content
+from mlsub.systems.fields import fields, is_empty
 
+#: Rows of a table that are shown; published results stay below a hundred. What is left out is said.
+MAX_ROWS = 500
+_LOOKS: dict[Severity, Meaning] = {Severity.ERROR: "bad", Severity.WARNING: "note", Severity.NOTE: "soft"}
+#: What is said of a defect below its message, as far as it has it.
+_BELOW = ("expected", "found")
+_REVIEW = "Review findings are what a careful reviewer would ask about, and never change a verdict."
 _OPEN = "Open results may use another model or target, and are never ranked with Closed ones."
 #: What the official checker in force for the round says, in plain words.
 _VERDICTS = {
@@ -43,102 +56,99 @@ _CITE = "What stands in brackets is not in the logs: the ID is in the results ta
 _UNPUBLISHED = "MLCommons has not published this round, so the result may be quoted only as unverified."
 
 
-def result_page(result: SiteResult, reference: str | None = None) -> Page:
+def result_page(one: SiteResult, reference: str | None = None) -> Page:
     """Return the page of one result.
 
     ``reference`` is a file of reference points that the convergence test used in place of the installed ones.
     """
-    curves = curves_section(result)
-    title, score = result_title(result), _score(result)
+    result, title, (score, basis) = one.result, result_title(one), _score(one.result)
+    curves = curves_section(one)
+    evaluations = next((block for block in curves.blocks if isinstance(block, Table)), None)
     return Page(
-        path=result.href,
-        title=title,
-        preview=result_preview(title, score.text, f"{(score.note or '').rstrip('.')}. {_VERDICTS[result.official]}."),
-        lead=(
-            *((REHEARSAL,) if result.usage == "rehearsal" else ()),
-            *((_OPEN,) if result.division_name == OPEN.name else ()),
-        ),
-        crumbs=(*OVERVIEW, ("Results", "results.html"), (result.rules.title, result.round_href)),
-        score=score,
-        facts=tuple(_facts(result)),
-        sections=(
+        title,
+        (
+            *((Text(REHEARSAL),) if result.usage == "rehearsal" else ()),
+            *((Text(_OPEN),) if one.division_name == OPEN.name else ()),
+            Text((Span(score, "strong"), f" {basis}")),
+            Facts(tuple(_facts(one))),
             curves,
-            runs_section(result, next(iter(curves.data), None)),
-            convergence_section(result, reference),
+            runs_section(result, evaluations),
+            convergence_section(one, reference),
             findings_section(result.findings, forgiven=result.accepted),
-            citation_section(result),
+            citation_section(one),
             hyperparameters_section(result.logs),
-            *((system_section([result]),) if result.system_href == result.href else ()),
+            *((system_section([one]),) if one.system_href == one.href else ()),
         ),
+        path=one.href,
+        full_title=f"{title}: {score}",
+        description=f"{basis.rstrip('.')}. {_VERDICTS[result.official]}. {UNVERIFIED}",
+        crumbs=(*OVERVIEW, ("Results", "results.html"), (result.rules.title, one.round_href)),
     )
 
 
-def result_title(result: SiteResult) -> str:
+def result_title(one: SiteResult) -> str:
     """Return who, what, on what, in which division and round: ACME, BERT, rack1 (16 × GC200), Closed, v1.0."""
+    result, system = one.result, one.system_name
     kind = f" ({result.scaling_type} scaling)" if result.scaling_type else ""
-    division = (result.division_title,) if result.division_name in DIVISIONS else ()
-    parts = (result.submitter, result.benchmark_title + kind, _system_words(result), *division, result.round_key)
-    return ", ".join(parts)
+    count, chip = result.accelerators_count, one.accelerator
+    # What is in the system, unless its name says so.
+    if count and chip and not (flat(chip) in flat(system) and str(count) in system):
+        system += f" ({count:,} × {chip})"
+    division = (one.division_title,) if result.division_name else ()
+    return ", ".join((one.submitter, result.benchmark_title + kind, system, *division, result.round_key))
 
 
-def _system_words(result: SiteResult) -> str:
-    """Return the system, and what is in it unless its name says so."""
-    system, count, chip = result.system_name, result.accelerators_count, result.accelerator
-    if not count or not chip or (flat(chip) in flat(system) and str(count) in system):
-        return system
-    return f"{system} ({count:,} × {chip})"
-
-
-def _score(result: SiteResult) -> Cell:
+def _score(result: Result) -> tuple[str, str]:
     """Return the published minutes with three digits, and what they are."""
     score = result.score
     if score.published is None:
-        return Cell("No score", note=f"Of {count_text(result.runs, 'run')} too few converged for an olympic mean.")
+        return "No score", f"Of {count_text(result.runs, 'run')} too few converged for an olympic mean."
     scaled = ", times the factor of scaling.json" if score.scaling != 1 else ""
     mean = f"the olympic mean of {count_text(result.runs, 'run')}{scaled}"
-    about = f"{minutes_cell(score.published).text} minutes to train: {mean}"
-    return Cell(f"{number_text(score.published, 3)} minutes", note=about)
+    exact = minutes_cell(score.published).text
+    return f"{number_text(score.published, 3)} minutes", f"{exact} minutes to train: {mean}"
 
 
-def _facts(result: SiteResult) -> Iterator[tuple[str, Cell]]:
-    rcp, notes = result.rcp, [] if result.accepted else [_VERDICTS[result.official]]
+def _facts(one: SiteResult) -> Iterator[tuple[str, Span]]:
+    result, rcp = one.result, one.result.rcp
+    notes = [] if result.accepted else [_VERDICTS[result.official]]
     notes += [] if result.rules.package_checker else [BY_LOGS]
-    yield "Official checker", replace(verdict_cell(result.official), note="; ".join(notes) or None)
+    yield "Official checker", verdict_cell(result.official)._replace(note="; ".join(notes))
     if rcp.also is not None:
-        for one in (rcp, rcp.also):
-            yield f"Convergence by {one.counted}", rcp_cell(replace(one, also=None, counted=None))
+        for way in (rcp, rcp.also):
+            yield f"Convergence by {way.counted}", rcp_cell(replace(way, also=None, counted=None))
     elif rcp.verdict != "not-required":
         yield "Convergence test", rcp_cell(rcp)
     yield from _minutes(result)
-    yield "Benchmark", Cell(result.benchmark_title, href=result.benchmark_href)
-    yield "Organisation", Cell(result.organisation_name, href=result.organisation_href)
-    if result.system_href == result.href:
-        yield "System", Cell(result.system_name, note=result.system)
+    yield "Benchmark", Span(result.benchmark_title, link=one.benchmark_href)
+    yield "Organisation", Span(result.organisation_name, link=one.organisation_href)
+    if one.system_href == one.href:
+        yield "System", Span(one.system_name, note=result.system)
     else:
-        yield "System", Cell(result.system_name, href=result.system_href)
-        yield "System description", Cell(clean(result.system), href=f"{result.system_href}#system")
+        yield "System", Span(one.system_name, link=one.system_href)
+        yield "System description", Span(clean(result.system), link=f"{one.system_href}#system")
     if result.accelerators_count and result.accelerator_model_name:
         model = f"{result.accelerators_count:,} × {result.accelerator_model_name}"
-        yield "Accelerators", Cell(model, href=result.accelerator_href)
-    yield "Round", Cell(result.rules.title, href=result.round_href)
+        yield "Accelerators", Span(model, link=one.accelerator_href)
+    yield "Round", Span(result.rules.title, link=one.round_href)
     if (out := published(result.usage, result.round)) is not None:
-        yield "Published", Cell(out.shown)
-    yield "Division", Cell(clean(result.division or "not said", 40).capitalize())
+        yield "Published", Span(out.shown)
+    yield "Division", Span(clean(result.division or "not said", 40).capitalize())
     converged = f"{result.converged} converged and {result.compliant} are compliant"
-    yield "Runs", Cell(f"{result.runs}, of which {converged}")
+    yield "Runs", Span(f"{result.runs}, of which {converged}")
     if rcp.batch_size is not None:
-        yield "Global batch size", Cell(f"{number_text(rcp.batch_size)} samples")
+        yield "Global batch size", Span(f"{number_text(rcp.batch_size)} samples")
     for name, text in (("Framework", result.framework), ("Availability", result.availability)):
         if text:
-            yield name, Cell(text)
+            yield name, Span(text)
     if result.score.instance_scale is not None:
-        yield "Instance scale", Cell(number_text(result.score.instance_scale), note="accelerators that train one model")
+        yield "Instance scale", Span(number_text(result.score.instance_scale), note="accelerators that train one model")
     if result.energy is not None and result.energy.scaled is not None:
         energy = energy_cell(result)
-        yield "Energy", replace(energy, text=f"{energy.text} MJ")
+        yield "Energy", energy._replace(text=f"{energy.text} MJ")
 
 
-def _minutes(result: SiteResult) -> Iterator[tuple[str, Cell]]:
+def _minutes(result: Result) -> Iterator[tuple[str, Span]]:
     """Yield the score on its other bases, where they differ, and per accelerator."""
     score = result.score
     if score.published is None:
@@ -153,52 +163,51 @@ def _minutes(result: SiteResult) -> Iterator[tuple[str, Cell]]:
         yield "Accelerator-minutes", _short(result.chip_minutes)
 
 
-def _short(value: float | None, note: str | None = None) -> Cell:
-    return Cell(f"{number_text(value, 3)} minutes" if value is not None else "–", note=note)
+def _short(value: float | None, note: str = "") -> Span:
+    return Span(f"{number_text(value, 3)} minutes" if value is not None else "–", note=note)
 
 
 # ---- How to cite it
 
 
-def citation_section(result: SiteResult) -> Section:
+def citation_section(one: SiteResult) -> Section:
     """Return the texts to copy: a sentence with the score, the footnote that the guidelines require, and BibTeX."""
-    verified = result.publication_date is not None
-    quotes = [Quote("Footnote", f"[1] {footnote(result)}")]
-    if result.score_minutes is not None:
-        quotes.insert(
-            0, Quote("Sentence", f"{_sentence(result)} in {number_text(result.score_minutes, 3)} minutes [1].")
-        )
+    verified = one.result.publication_date is not None
+    quotes = [("Footnote", f"[1] {footnote(one.result)}")]
+    if one.score_minutes is not None:
+        sentence = f"{_sentence(one)} in {number_text(one.score_minutes, 3)} minutes [1]."
+        quotes.insert(0, ("Sentence", sentence))
     if verified:
-        quotes.append(Quote("BibTeX", bibtex(result)))
-    words = (_CITE,) if verified else (_UNPUBLISHED,)
-    return Section(key="cite", title="Cite this result", words=words, quotes=tuple(quotes))
+        quotes.append(("BibTeX", bibtex(one)))
+    texts = (Section(title, (Code(text),)) for title, text in quotes)
+    return Section("Cite this result", (Text(_CITE if verified else _UNPUBLISHED), *texts), anchor="cite")
 
 
-def _sentence(result: SiteResult) -> str:
-    chip, count = result.accelerator, result.accelerators_count
+def _sentence(one: SiteResult) -> str:
+    chip, count = one.accelerator, one.result.accelerators_count
     with_chips = f" with {count:,} {chip}" if count and chip else ""
-    start = "In" if result.publication_date is not None else "Unverified: in"
-    who = f"{result.submitter} {result.system_name}{with_chips}"
-    return f"{start} {result.rules.title} {_division_words(result)}, {who} trained {result.benchmark_title}"
+    start = "In" if one.result.publication_date is not None else "Unverified: in"
+    who = f"{one.submitter} {one.system_name}{with_chips}"
+    return f"{start} {one.result.rules.title} {_division_words(one)}, {who} trained {one.result.benchmark_title}"
 
 
-def _division_words(result: SiteResult) -> str:
-    return result.division_title if result.division_name in DIVISIONS else "[division]"
+def _division_words(one: SiteResult) -> str:
+    return one.division_title if one.result.division_name else "[division]"
 
 
 #: What TeX takes for a sign of its own.
 _TEX = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\~{}", "^": r"\^{}"}
 
 
-def bibtex(result: SiteResult) -> str:
+def bibtex(one: SiteResult) -> str:
     """Return an entry of a bibliography."""
-    name = result.href.rpartition("/")[2].removesuffix(".html")
+    result, name = one.result, one.href.rpartition("/")[2].removesuffix(".html")
     key = re.sub(r"[^a-z0-9]+", "-", f"mlperf-{name}").strip("-")
-    title = f"{result.rules.title} {_division_words(result)}, {result.benchmark_title}: {result.system_name}"
+    title = f"{result.rules.title} {_division_words(one)}, {result.benchmark_title}: {one.system_name}"
     out, tex = result.publication_date, str.maketrans(_TEX)
     fields = {
         "title": f"{{{{{title.translate(tex)}}}}}",
-        "author": f"{{{{{result.submitter.translate(tex)}}}}}",
+        "author": f"{{{{{one.submitter.translate(tex)}}}}}",
         "year": f"{{{out.year}}}" if out else "",
         "month": f"{out:%b}".lower() if out else "",
         "publisher": "{MLCommons}",
@@ -207,3 +216,119 @@ def bibtex(result: SiteResult) -> str:
     }
     lines = (f"  {name} = {value}," for name, value in fields.items() if value)
     return "\n".join((f"@misc{{{key},", *lines, "}"))
+
+
+# ---- Findings
+
+
+def findings_section(findings: Sequence[Finding], *, forgiven: bool) -> Section:
+    """Return the findings of an entry, by severity; notes of reviewers are counted.
+
+    Args:
+        findings: those of the entry.
+        forgiven: the whole is accepted, so that a rejecting defect is that of a forgiven run.
+    """
+    told = [one for one in findings if one.severity is not Severity.NOTE or one.kind is not Kind.REVIEW]
+    block = Findings(tuple(told), forgiven=forgiven)
+    columns: tuple[ColumnOf[Sequence[Finding]], ...] = (
+        ("severity", lambda group: Span(label_of(group[0], block), _LOOKS[group[0].severity])),
+        ("rule", lambda group: group[0].rule),
+        ("what was found", _found_text),
+        ("places", lambda group: Span(_lines_text(dict(facts_of(group))["in"]), value=float(len(group)))),
+    )
+    by_severity = list(_by_severity(told))
+    # A row a defect, with all its places.
+    tables = (build_table(words, groups[:MAX_ROWS], columns) for words, groups in by_severity)
+    *first, last = [words for words, _ in by_severity] or ["None"]
+    notes = len(grouped(one for one in findings if one not in told))
+    counts = f"{', '.join(first)} and {last}" if first else last
+    counts += f", and {count_text(notes, 'review note')} (mlsub check)." if notes else "."
+    words = (counts, _REVIEW) if any(one.kind is Kind.REVIEW for one in told) else (counts,)
+    return Section("Findings", (*map(Text, words), *tables), anchor="findings")
+
+
+def _by_severity(findings: Sequence[Finding]) -> Iterator[tuple[str, list[list[Finding]]]]:
+    for severity in Severity:
+        groups = grouped(finding for finding in findings if finding.severity is severity)
+        if groups:
+            left = f", of which the first {MAX_ROWS} are shown" if len(groups) > MAX_ROWS else ""
+            yield count_text(len(groups), severity.value) + left, groups
+
+
+def _found_text(group: Sequence[Finding]) -> str:
+    facts = dict(facts_of(group))
+    below = (f"{name}: {_lines_text(facts[name])}" for name in _BELOW if name in facts)
+    return "\n".join((clean(group[0].message), *below))
+
+
+def _lines_text(cell: Cell) -> str:
+    return "\n".join(clean(text_of(line)) for line in lines_of(cell))
+
+
+# ---- Hyperparameters and the system
+
+
+def hyperparameters_section(logs: Sequence[LogReport]) -> Section:
+    """Return the hyperparameters of an entry; where its runs differ, the values with the runs that have them."""
+    keys = sorted({key for log in logs for key in log.run.hyperparameters})
+    named = [(run_name(log), log.run.hyperparameters) for log in logs]
+    rows = [(clean(key, 100), _value_cell(_logged(key, named), "runs")) for key in keys[:MAX_ROWS]]
+    differing = sum(value.meaning != "plain" for _, value in rows)
+    words = (f"The first {MAX_ROWS} of {len(keys):,} keys are shown.",) if len(keys) > MAX_ROWS else ()
+    words = words if rows else ("The logs contain none.",)
+    if differing:
+        words = (f"{differing} of {len(rows)} keys differ between the runs.", *words)
+    tables = (plain_table("First value logged for each key", ("key", "value"), rows),) if rows else ()
+    return Section("Hyperparameters", (*map(Text, words), *tables), anchor="hyperparameters")
+
+
+def _logged(key: str, runs: Sequence[tuple[str, Mapping[str, Any]]]) -> Iterator[tuple[str, str]]:
+    """Yield what each run logs of a key, by its name."""
+    for name, values in runs:
+        yield name, show(values[key], 200) if key in values else "not logged"
+
+
+def _value_cell(values: Iterable[tuple[str, str]], kind: str) -> Span:
+    """Return what several things of a kind say, each with its name: once where it is the same, else by value."""
+    having: dict[str, list[str]] = {}
+    for name, value in values:
+        having.setdefault(value, []).append(name)
+    if len(having) == 1:
+        return Span(next(iter(having)))
+    names = (", ".join(some) if len(some) <= 5 else f"{len(some)} {kind}" for some in having.values())
+    shown = [f"{value} ({some})" for value, some in zip(having, names, strict=True)]
+    more = [f"and {len(shown) - MAX_PLACES} more values"] if len(shown) > MAX_PLACES else []
+    return Span("; ".join([*shown[:MAX_PLACES], *more]), "strong")
+
+
+def system_section(results: Iterable[SiteResult]) -> Section:
+    """Return the system descriptions of results as they lie in their packages; where they differ, with their names."""
+    files = {(one.result.root, one.result.description_path): one.result for one in results}
+    found = [described for result in files.values() for described in _description(result)]
+    title, anchor = "System description", "system"
+    if not found:
+        return Section(title, (Text("There is no system description that can be read."),), anchor=anchor)
+    known = fields().fields
+    stated = dict.fromkeys(name for _, content in found for name in content)
+    names = [*(name for name in known if name in stated), *(name for name in stated if name not in known)][:MAX_ROWS]
+    empty = [name for name in names if all(is_empty(content.get(name)) for _, content in found)]
+    titles = {name: known[name].title if name in known else clean(name, 100) for name in names}
+    said = {name: [(of, _text_of(content.get(name))) for of, content in found] for name in names}
+    rows = [(titles[name], _value_cell(said[name], "descriptions")) for name in names if name not in empty]
+    if empty:
+        rows.append(("Empty", Span(", ".join(titles[name] for name in empty))))
+    left = (f"The first {MAX_ROWS} of {len(stated):,} fields are shown.",) if len(stated) > MAX_ROWS else ()
+    caption = f"Fields of {first_few((name for name, _ in found), 8)}"
+    return Section(title, (*map(Text, left), plain_table(caption, ("field", "value"), rows)), anchor=anchor)
+
+
+def _description(result: Result) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the name of the description of a result, by round and folder, and what it says; nothing of none."""
+    path = result.description_path
+    content = read_content(Path(result.root, path), result.rules) if path is not None else None
+    if path is not None and content is not None:
+        yield f"{result.round_key} {clean(path.rpartition('/')[2], 300)}", content
+
+
+def _text_of(value: object) -> str:
+    return clean(value) or "–" if isinstance(value, str) else "–" if value is None else show(value, 500)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from functools import cache, cached_property
+from collections.abc import Callable, Hashable, Iterable
+from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
@@ -20,8 +20,7 @@ from mlsub.findings import Verdict
 from mlsub.rounds import Round, get_round
 from mlsub.submission.find import counted
 from mlsub.submission.report import Report
-from mlsub.submission.result import Result, results_of, round_age
-from mlsub.systems.names import registry
+from mlsub.submission.result import Result, round_age
 from mlsub.workspace import Checked
 
 #: Where pages about what results share lie; things whose addresses are the same have one page.
@@ -39,61 +38,73 @@ _NAMES = (
 USAGES = ("training", "hpc")
 #: What sections are called whose results are of a division.
 DIVISIONS = {CLOSED.name: "Closed division", OPEN.name: "Open division", "other": "Results without a clear division"}
-#: Shapes of marks, which tell families of a vendor apart as well; the shades of a colour, and that of vendors.
-_SHAPES = ("circle", "diamond", "square", "triangle")
-_SHADES, _VENDOR = 4, 2
-#: What those are called in legends whose description names no accelerator that is known.
-NO_ACCELERATOR = "no known accelerator"
 #: Marks what rests on benchmarks and rounds of which folders have no logs.
 DAGGER = "†"
-#: Name, colour and shape of a mark. A colour is the name of a custom property of the style sheet.
-Look = tuple[str, str, str]
 
 
-class SiteResult(Result, frozen=True, kw_only=True):
+class SiteResult(msgspec.Struct, frozen=True, kw_only=True):
     """A result with its page and those about what it shares with others, from the root of the site.
 
-    ``tested_as`` is the benchmark whose reference and target hold for it. Names are fit to be shown: ``system_name``
-    and ``submitter`` are those of folders where no description has them, and ``division_name`` is ``other`` where
-    neither description nor logs say.
+    The names of ``result`` are fit to be shown: its system and submitter are called as their folders where no
+    description names them, and its division is that of its logs where no description has one. ``tested_as`` is the
+    benchmark whose reference and target hold for it. ``accelerator_href`` is empty without a known accelerator.
     """
 
+    result: Result
+    tested_as: str
     href: str
     round_href: str
     benchmark_href: str
     organisation_href: str
-    accelerator_href: str | None
+    accelerator_href: str
     system_href: str
-    division_name: str
-    submitter: str
-    system_name: str
-    tested_as: str
+
+    @property
+    def submitter(self) -> str:
+        """Who submitted it, by the description or the folder."""
+        return self.result.submitter or self.result.organisation
+
+    @property
+    def system_name(self) -> str:
+        """The system, by the description or the folder."""
+        return self.result.system_name or self.result.system
+
+    @property
+    def division_name(self) -> str:
+        """``closed``, ``open``, or ``other`` where neither description nor logs say."""
+        return self.result.division_name or "other"
+
+    @property
+    def benchmark(self) -> str:
+        """Its benchmark, with the kind of scaling where it has one."""
+        kind = self.result.scaling_type
+        return f"{self.result.benchmark_title}, {kind} scaling" if kind else self.result.benchmark_title
 
     @property
     def score_minutes(self) -> float | None:
         """The published score; None without one, and where a clock that was set makes it 0 or less."""
-        minutes = self.published_minutes
+        minutes = self.result.published_minutes
         return minutes if minutes is not None and minutes > 0 else None
 
     @property
     def train_minutes(self) -> float | None:
         """The score as minutes to train; weak scaling has none: its score is of many models at a time."""
-        return None if self.scaling_type == "weak" else self.score_minutes
+        return None if self.result.scaling_type == "weak" else self.score_minutes
 
     @property
     def partial(self) -> bool:
         """Whether folders of its benchmark and round have no logs, so that the best of them all is not known."""
-        return self.without_logs > 0
+        return self.result.without_logs > 0
 
     @property
     def accelerator(self) -> str | None:
         """The accelerator by its name, or as the description has it where no table of names does."""
-        return self.accelerator_name or self.accelerator_model_name
+        return self.result.accelerator_name or self.result.accelerator_model_name
 
     @property
     def comparable_rounds(self) -> tuple[str, ...]:
         """The rounds that it may be compared with, its own included."""
-        return self.compatible_rounds or (self.round,)
+        return self.result.compatible_rounds or (self.result.round,)
 
     @property
     def in_minutes(self) -> str:
@@ -104,8 +115,9 @@ class SiteResult(Result, frozen=True, kw_only=True):
     @property
     def holder(self) -> str:
         """Whose it is, on how many of what."""
-        chips, name = self.accelerators_count, self.accelerator_name
-        return f"{self.organisation_name}, {f'{chips:,} × {name}' if chips and name else self.system_name}"
+        chips, name = self.result.accelerators_count, self.result.accelerator_name
+        system = f"{chips:,} × {name}" if chips and name else self.system_name
+        return f"{self.result.organisation_name}, {system}"
 
     @property
     def division_title(self) -> str:
@@ -134,7 +146,19 @@ class Results(tuple[SiteResult, ...]):
     @property
     def rounds(self) -> list[str]:
         """The rounds that they are of, in their order."""
-        return list(dict.fromkeys(one.round_key for one in self))
+        return list(dict.fromkeys(one.result.round_key for one in self))
+
+    @property
+    def period(self) -> str:
+        """Their round, or the first and the last one."""
+        keys = self.rounds
+        return keys[0] if len(keys) == 1 else f"{keys[0]} to {keys[-1]}"
+
+    @property
+    def suite(self) -> str:
+        """What they are of: ``MLPerf Training``, or several suites, the most frequent first."""
+        titles = Counter(one.result.rules.title.rpartition(" v")[0].partition(" (")[0] for one in self)
+        return " and ".join(title for title, _ in titles.most_common())
 
     @property
     def given(self) -> str:
@@ -144,7 +168,7 @@ class Results(tuple[SiteResult, ...]):
     @property
     def missing(self) -> str:
         """How many folders of their benchmarks and rounds have no logs; empty where all have."""
-        missing = sum({(one.round_key, one.benchmark): one.without_logs for one in self}.values())
+        missing = sum({(one.result.round_key, one.result.benchmark): one.result.without_logs for one in self}.values())
         return f"{count_text(missing, 'folder')} {'has' if missing == 1 else 'have'} no logs" if missing else ""
 
     def beside(self, result: SiteResult) -> Results:
@@ -156,11 +180,11 @@ class Results(tuple[SiteResult, ...]):
         return Results(sorted(self, key=key))
 
     def by(self, key: Callable[[SiteResult], Hashable]) -> list[Results]:
-        """Return those with the same key together, in the order in which keys come; those with None are left out."""
+        """Return those with the same key together, in the order in which keys come; those without one are left out."""
         found: dict[Hashable, list[SiteResult]] = {}
-        for result in self:
-            if (value := key(result)) is not None:
-                found.setdefault(value, []).append(result)
+        for one in self:
+            if value := key(one):
+                found.setdefault(value, []).append(one)
         return list(map(Results, found.values()))
 
     def best(
@@ -182,7 +206,7 @@ class Results(tuple[SiteResult, ...]):
         chains = []
         for group in self.closed.comparable():
             chain: list[SiteResult] = []
-            for fastest in group.best(lambda one: one.round_key):
+            for fastest in group.best(lambda one: one.result.round_key):
                 if not chain or fast(fastest) < fast(chain[-1]):
                     chain = [*([] if chain and chain[0].partial else chain), fastest]
             chains.append(Results(chain))
@@ -202,9 +226,14 @@ class SiteRound(msgspec.Struct, frozen=True, kw_only=True):
         return _round_href(self.rules)
 
     @property
+    def organisations(self) -> int:
+        """How many organisations its results are of."""
+        return len({one.result.organisation_name for one in self.results})
+
+    @property
     def accepted(self) -> int:
         """How many of its results the official checker accepts."""
-        return sum(result.accepted for result in self.results)
+        return sum(one.result.accepted for one in self.results)
 
 
 class Site:
@@ -213,7 +242,16 @@ class Site:
     def __init__(self, rounds: Iterable[SiteRound]) -> None:
         found = sorted(rounds, key=_came_out)
         count = Counter(result.system_href for one in found for result in one.results)
-        self.rounds = [replace(one, results=Results(_placed(result, count) for result in one.results)) for one in found]
+        # The page of a system that has one result is the page of that result.
+        self.rounds = [
+            replace(
+                one,
+                results=Results(
+                    it if count[it.system_href] > 1 else replace(it, system_href=it.href) for it in one.results
+                ),
+            )
+            for one in found
+        ]
         #: In the order of the data of the site (see :mod:`.dataset`).
         self.results = Results(result for one in self.rounds for result in one.results)
         self._place = {result.href: place for place, result in enumerate(self.results)}
@@ -228,97 +266,61 @@ class Site:
         return [self._place[result.href] for result in results]
 
 
-@cache
-def _looks() -> dict[str, Look]:
-    """Return how charts show each vendor and each family, by the table of names: the same on all pages of all sites."""
-    looks = [(NO_ACCELERATOR, "c7", _SHAPES[0])]
-    for vendor, shades in registry().shades.items():
-        colour = slug(vendor)
-        looks.append((vendor, f"{colour}-{_VENDOR}", _SHAPES[0]))
-        for shade, families in enumerate(shades, _SHADES - len(shades)):
-            for place, name in enumerate(families, _SHADES - 1 - shade):
-                looks.append((name, f"{colour}-{shade}", _SHAPES[place % len(_SHAPES)]))
-    return {look[0]: look for look in looks}
-
-
-def look_of(name: str) -> Look:
-    """Return how charts show a vendor or a family."""
-    return _looks()[name]
-
-
-def legend_of(by: str, results: Iterable[SiteResult]) -> list[Look]:
-    """Return the looks of what results have as ``vendor`` or ``family``, the most frequent first."""
-    counts = Counter(getattr(result, by) for result in results)
-    names = sorted((name for name in counts if name), key=lambda name: (-counts[name], name))
-    return [look_of(name) for name in (*names, *([NO_ACCELERATOR] if None in counts else []))]
-
-
-def build_rounds(checked: Sequence[Checked], overlay: str | None) -> list[SiteRound]:
-    """Return the rounds with their results; reports that checked nothing have none.
-
-    Args:
-        checked: reports and the logs they rest on.
-        overlay: a checked overlay file.
-    """
+def build_rounds(checked: Iterable[Checked]) -> list[SiteRound]:
+    """Return the rounds of reports and the logs they rest on; reports that checked nothing have none."""
+    rounds: list[SiteRound] = []
     taken: set[str] = set()
-    return [
-        _build_round(one, get_round(str(one.report.usage), one.report.round, overlay), taken)
-        for one in checked
-        if one.report.official is not Verdict.NOT_CHECKED and one.report.round is not None
-    ]
+    for one in checked:
+        report = one.report
+        if report.official is Verdict.NOT_CHECKED or report.round is None:
+            continue
+        rules = get_round(str(report.usage), report.round, one.overlay)
+        results = Results(
+            SiteResult(
+                result=_with_shown_names(found),
+                tested_as=benchmark_tested(report, found, rules),
+                href=_result_href(found, taken),
+                round_href=_round_href(rules),
+                benchmark_href=_href(BENCHMARKS, found.benchmark_name),
+                organisation_href=_href(ORGANISATIONS, found.organisation_name),
+                accelerator_href=_href(ACCELERATORS, found.accelerator_name) if found.accelerator_name else "",
+                # By the name that its description gives it: rounds name folders anew.
+                system_href=_href(SYSTEMS, found.organisation_name, found.system_name or found.system),
+            )
+            for found in one.results
+        )
+        rounds.append(SiteRound(rules=rules, report=report, results=results))
+    return rounds
 
 
-def _placed(result: SiteResult, count: Counter[str]) -> SiteResult:
-    """Return the result; that of a system which has no other is the page of the system, too."""
-    return result if count[result.system_href] > 1 else replace(result, system_href=result.href)
+def _with_shown_names(found: Result) -> Result:
+    """Return a result with the names that pages show, and its logs as people count them.
 
-
-def _build_round(one: Checked, rules: Round, taken: set[str]) -> SiteRound:
-    logs = sorted(one.logs, key=lambda log: counted(log.path))
-    found = results_of(one.report, logs, rules.overlay)
-    results = Results(_build_result(result, one.report, rules, taken) for result in found)
-    return SiteRound(rules=rules, report=one.report, results=results)
-
-
-def _build_result(found: Result, report: Report, rules: Round, taken: set[str]) -> SiteResult:
-    system = found.system_name or found.system
-    known = {name: getattr(found, name) for name in found.__struct_fields__}
-    known |= {"submitter": found.submitter or found.organisation, "system_name": system}
-    known |= {"division_name": division_of(found)}
-    return SiteResult(
-        **known | {name: known[name] and clean(known[name], MAX_NAME) for name in _NAMES},
-        href=_result_href(found, rules, taken),
-        round_href=_round_href(rules),
-        benchmark_href=_href(BENCHMARKS, found.benchmark_name),
-        organisation_href=_href(ORGANISATIONS, found.organisation_name),
-        accelerator_href=_href(ACCELERATORS, found.accelerator_name) if found.accelerator_name else None,
-        # By the name that its description gives it: rounds name folders anew.
-        system_href=_href(SYSTEMS, found.organisation_name, system),
-        tested_as=benchmark_tested(report, found, rules),
-    )
-
-
-def division_of(result: Result) -> str:
-    """Return where a result belongs: closed, open, or other where nothing says so.
-
-    Packages without system descriptions (v0.7 has some) are put where all their logs say they belong.
+    Packages without system descriptions (v0.7 has some) are of the division where all their logs say they belong.
     """
-    logged = {log.division for log in result.logs}
-    found = division_meant(result.division or (logged.pop() if len(logged) == 1 else None))
-    return found.name if found else "other"
+    logged = {log.division for log in found.logs}
+    division = division_meant(found.division or (logged.pop() if len(logged) == 1 else None))
+    named = replace(
+        found,
+        submitter=found.submitter or found.organisation,
+        system_name=found.system_name or found.system,
+        division_name=division.name if division else None,
+        logs=tuple(sorted(found.logs, key=lambda log: counted(log.path))),
+    )
+    return replace(named, **{name: clean(text, MAX_NAME) for name in _NAMES if (text := getattr(named, name))})
 
 
 def _came_out(one: SiteRound) -> tuple[str, str, tuple[int, ...]]:
     """Return what rounds are put in order by: the day on which they came out; those without one come last."""
-    day = one.results[0].publication_date if one.results else None
+    day = one.results[0].result.publication_date if one.results else None
     return day.isoformat() if day else "9999", one.rules.usage, round_age(one.rules.name)
 
 
 def _interest(results: Results) -> tuple[int, tuple[int, ...], int, str]:
     last = results[-1]
-    usage = USAGES.index(last.usage) if last.usage in USAGES else len(USAGES)
-    count = sum(one.round == last.round for one in results)
-    return usage, tuple(-part for part in last.age), -count, last.benchmark_title
+    usage = USAGES.index(last.result.usage) if last.result.usage in USAGES else len(USAGES)
+    count = sum(one.result.round == last.result.round for one in results)
+    return usage, tuple(-part for part in last.result.age), -count, last.result.benchmark_title
 
 
 def fast(result: SiteResult) -> float:
@@ -330,9 +332,9 @@ def _round_href(rules: Round) -> str:
     return f"rounds/{slug(rules.usage, rules.name)}.html"
 
 
-def _result_href(found: Result, rules: Round, taken: set[str]) -> str:
+def _result_href(found: Result, taken: set[str]) -> str:
     kind = (found.scaling_type,) if found.scaling_type else ()
-    parts = (rules.usage, rules.name, found.organisation, found.system, *kind, found.benchmark)
+    parts = (found.usage, found.round, found.organisation, found.system, *kind, found.benchmark)
     name = slug(*parts)
     if name in taken or len(name) > _MAX_SLUG:
         name = f"{name[:_MAX_SLUG]}-{_token(*parts, found.path)}"

@@ -8,31 +8,27 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from math import nan
 
-from mlsub.commands.site.curves import MINUTES, minutes_since_start
-from mlsub.commands.site.facts import run_name
+from mlsub.commands.site.curves import MINUTES, minutes_since_start, run_name
 from mlsub.commands.site.page import (
-    Cell,
-    Chart,
-    Column,
-    Section,
-    Series,
-    Table,
+    ColumnOf,
     build_table,
     clean,
     count_text,
     minutes_cell,
     number_text,
     plain_table,
+    safe_json,
 )
-from mlsub.commands.site.render import safe_json
 from mlsub.commands.site.results import Results, SiteResult, slug
 from mlsub.convergence.curves import Line, RcpReference, limit_lines, mean_line, reference_of, spans_a_decade
 from mlsub.convergence.margin import why_untested
 from mlsub.convergence.reference import Point, parse_cutoff
 from mlsub.io import MlsubError
 from mlsub.log.reading import usable_number
+from mlsub.present.document import Chart, Section, Series, Span, Table, Text
 from mlsub.submission.model import LogReport
 from mlsub.submission.report import RcpResult
+from mlsub.submission.result import Result
 
 #: Runs in one chart; the largest entries have forty.
 MAX_RUNS = 100
@@ -40,7 +36,7 @@ MAX_RUNS = 100
 _EVALUATION = 1
 
 
-def runs_section(result: SiteResult, evaluations: Table | None = None) -> Section:
+def runs_section(result: Result, evaluations: Table | None = None) -> Section:
     """Return the runs of a result, each from its own run_start, and their times as a table.
 
     Args:
@@ -59,14 +55,19 @@ def runs_section(result: SiteResult, evaluations: Table | None = None) -> Sectio
         "x": {"title": "Minutes since run_start"},
         "y": {"title": "Run"},
         # The columns of the table that have minutes before and after run_start.
-        "spans": {"id": f"table-{table.key}", "most": MAX_RUNS, "before": len(columns) - 3, "after": len(columns) - 2},
+        "spans": {
+            "id": f"table-{table.anchor}",
+            "most": MAX_RUNS,
+            "before": len(columns) - 3,
+            "after": len(columns) - 2,
+        },
     }
     if evaluations is not None:
         of = {"name": "evaluation", "style": "marks", "colour": _EVALUATION}
-        data["table"] = {"id": f"table-{evaluations.key}", "x": MINUTES} | of
+        data["table"] = {"id": f"table-{evaluations.anchor}", "x": MINUTES} | of
     spans = any(before or stop is not None for before, stop in map(_span, logs[:MAX_RUNS]))
     charts = (Chart(kind="series", title="Runs, each from its own run_start", data=data),) if spans else ()
-    return Section(key="runs", title="Run timeline", words=more, charts=charts, tables=(table,))
+    return Section("Run timeline", (*map(Text, more), *charts, table), anchor="runs")
 
 
 def _span(log: LogReport) -> tuple[float | None, float | None]:
@@ -76,34 +77,34 @@ def _span(log: LogReport) -> tuple[float | None, float | None]:
     return before if before is not None and before <= 0 else None, stop
 
 
-def _time_cell(time_ms: float | None) -> Cell | None:
+def _time_cell(time_ms: float | None) -> Span | None:
     """Return a time of a log for people; a number that no calendar has a time for is shown as it is."""
     time = usable_number(time_ms)
     if time is None:
         return None
     try:
-        return Cell(datetime.fromtimestamp(time / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S"))
+        return Span(datetime.fromtimestamp(time / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S"))
     except (OverflowError, ValueError, OSError):
-        return Cell(f"{time:g} ms", time)
+        return Span(f"{time:g} ms", value=time)
 
 
-def _init_cell(log: LogReport) -> Cell:
+def _init_cell(log: LogReport) -> Span:
     before, _ = _span(log)
     return minutes_cell(None if before is None else -before)
 
 
-def _compliant_cell(log: LogReport) -> Cell:
-    return Cell("compliant", badge="good") if log.compliant else Cell("not compliant", badge="bad")
+def _compliant_cell(log: LogReport) -> Span:
+    return Span("compliant", "good") if log.compliant else Span("not compliant", "bad")
 
 
-_RUNS: tuple[Column[LogReport], ...] = (
-    Column("run", run_name),
-    Column("status", lambda log: clean(log.status, 40) if isinstance(log.status, str) else None),
-    Column("checked", _compliant_cell),
-    Column("run_start (UTC)", lambda log: _time_cell(log.run.timeline.run_start)),
-    Column("initialisation, minutes", _init_cell),
-    Column("time to train, minutes", lambda log: minutes_cell(log.minutes)),
-    Column("evaluations", lambda log: len(log.run.evaluations)),
+_RUNS: tuple[ColumnOf[LogReport], ...] = (
+    ("run", run_name),
+    ("status", lambda log: clean(log.status, 40) if isinstance(log.status, str) else None),
+    ("checked", _compliant_cell),
+    ("run_start (UTC)", lambda log: _time_cell(log.run.timeline.run_start)),
+    ("initialisation, minutes", _init_cell),
+    ("time to train, minutes", lambda log: minutes_cell(log.minutes)),
+    ("evaluations", lambda log: len(log.run.evaluations)),
 )
 
 
@@ -120,28 +121,28 @@ _COLOURS = {"pass": 2, "fail": 5, "missing": 1, "bypassed": 3}
 _POINTS, _CURVE, _LIMIT = 7, 0, 5
 
 
-def convergence_section(result: SiteResult, own: str | None = None) -> Section:
+def convergence_section(one: SiteResult, own: str | None = None) -> Section:
     """Return the convergence test of a result: in words, as a picture, and in figures.
 
     Args:
-        result: what was tested.
+        one: what was tested.
         own: a file of reference points that counted in place of the installed ones, if it is for this benchmark.
     """
-    title, rcp = "Convergence against the reference (RCP)", result.rcp
+    title, rcp = "Convergence against the reference (RCP)", one.result.rcp
     if rcp.verdict == "not-required":
-        return Section(key="rcp", title=title, words=(_sentence(why_untested(result, result.rules)),))
-    words = _words(rcp)
+        return Section(title, (Text(_sentence(why_untested(one.result, one.result.rules))),), anchor="rcp")
+    words = tuple(map(Text, _words(rcp)))
     try:
-        reference = _reference(result, own)
+        reference = _reference(one, own)
     except MlsubError as error:
-        return Section(key="rcp", title=title, words=(*words, _sentence(clean(str(error)))))
+        return Section(title, (*words, Text(_sentence(clean(str(error))))), anchor="rcp")
     size = usable_number(rcp.batch_size)
     charts = (_chart(reference, rcp, float(size)),) if size is not None and size > 0 and reference.kept else ()
-    return Section(key="rcp", title=title, words=words, charts=charts, tables=(_table(reference, rcp),))
+    return Section(title, (*words, *charts, _convergence_table(reference, rcp)), anchor="rcp")
 
 
-def _reference(result: SiteResult, own: str | None) -> RcpReference:
-    return reference_of(result.rules, result.tested_as, own, parse_cutoff(result.rcp.reference_points))
+def _reference(one: SiteResult, own: str | None) -> RcpReference:
+    return reference_of(one.result.rules, one.tested_as, own, parse_cutoff(one.result.rcp.reference_points))
 
 
 def reference_scripts(results: Results, own: str | None = None) -> dict[str, bytes]:
@@ -154,11 +155,11 @@ def reference_scripts(results: Results, own: str | None = None) -> dict[str, byt
         own: see :func:`convergence_section`.
     """
     found: dict[str, bytes] = {}
-    for result in results:
-        if result.rcp.verdict == "not-required":
+    for one in results:
+        if one.result.rcp.verdict == "not-required":
             continue
         with suppress(MlsubError):
-            reference = _reference(result, own)
+            reference = _reference(one, own)
             path = _script_path(reference)
             if path not in found and reference.kept:
                 series = safe_json(_reference_series(reference))
@@ -247,7 +248,7 @@ def _chart(reference: RcpReference, rcp: RcpResult, size: float) -> Chart:
     )
 
 
-def _table(reference: RcpReference, rcp: RcpResult) -> Table:
+def _convergence_table(reference: RcpReference, rcp: RcpResult) -> Table:
     """Return the reference points next to the result, the result, and its runs, the fastest first."""
     rows: list[tuple[str | float | None, ...]] = [
         ("reference", point.batch_size, point.runs, point.mean, point.stdev, reference.with_allowance(point).minimum)

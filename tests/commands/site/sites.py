@@ -9,12 +9,14 @@ from html.parser import HTMLParser
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
+from mlsub.commands.site.page import Page
 from mlsub.commands.site.results import Site, SiteResult, SiteRound, build_rounds
 from mlsub.findings import Verdict
+from mlsub.present.document import Block, Chart, Code, Facts, Section, Span, Table, Text, text_of
 from mlsub.submission.report import EmptyFolder, Report
 from mlsub.workspace import Checked, Context, Request, check_with_logs
 from tools.support.make_tree import Tree, make_tree
@@ -37,7 +39,7 @@ def checked(*paths: Path) -> list[Checked]:
 
 
 def rounds(*paths: Path) -> tuple[SiteRound, ...]:
-    return tuple(build_rounds(checked(*paths), None))
+    return tuple(build_rounds(checked(*paths)))
 
 
 def site_of(*paths: Path) -> Site:
@@ -64,6 +66,51 @@ def result_rows(content: bytes) -> list[list[Any]]:
         names, values = column.get("names"), column["values"]
         columns.append(values if names is None else [None if value < 0 else names[value] for value in values])
     return [list(row) for row in zip(*columns, strict=True)]
+
+
+B = TypeVar("B", bound=Block)
+
+
+def blocks_of(part: Page | Section, kind: type[B]) -> tuple[B, ...]:
+    """The blocks of one kind of a page or a section, in their order."""
+    return tuple(block for block in part.blocks if isinstance(block, kind))
+
+
+def sections_of(page: Page) -> dict[str, Section]:
+    """The sections of a page by their names in its address."""
+    return {str(section.anchor): section for section in blocks_of(page, Section)}
+
+
+def charts_of(part: Page | Section) -> tuple[Chart, ...]:
+    return tuple(part.charts()) if isinstance(part, Page) else blocks_of(part, Chart)
+
+
+def tables_of(section: Section) -> tuple[Table, ...]:
+    return blocks_of(section, Table)
+
+
+def words_of(part: Page | Section) -> tuple[str, ...]:
+    """The paragraphs of a page before its sections, or those of a section."""
+    return tuple(text_of(block.words) for block in blocks_of(part, Text))
+
+
+def quotes_of(section: Section) -> list[str]:
+    """The texts to copy."""
+    return [code.text for quote in blocks_of(section, Section) for code in blocks_of(quote, Code)]
+
+
+def facts_of(page: Page) -> dict[str, Span]:
+    (facts,) = blocks_of(page, Facts)
+    return {name: cell for name, cell in facts.facts if isinstance(cell, Span)}
+
+
+def heads_of(table: Table) -> tuple[str, ...]:
+    return tuple(column.name for column in table.columns)
+
+
+def changed(of: SiteResult, **facts: Any) -> SiteResult:
+    """The same with other facts of its result."""
+    return replace(of, result=replace(of.result, **facts))
 
 
 class Html(HTMLParser):
@@ -121,7 +168,7 @@ def rounds_of(cases: dict[str, Iterable[Words]], partial: Iterable[str] = ()) ->
             ),
         )  # fmt: skip
         checked.append(Checked((report,)))
-    return build_rounds(checked, None)
+    return build_rounds(checked)
 
 
 def _made(number: int, words: Words) -> tuple[Any, Any]:
@@ -153,4 +200,4 @@ def made_of(cases: dict[str, Iterable[Words]], partial: Iterable[str] = ()) -> S
 
 def rejected(of: SiteResult) -> SiteResult:
     """The same result, rejected."""
-    return replace(of, official=Verdict.REJECTED)
+    return changed(of, official=Verdict.REJECTED)

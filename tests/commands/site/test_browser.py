@@ -12,7 +12,7 @@ import pytest
 
 from mlsub.commands.site.build import build_site
 from mlsub.commands.site.dataset import SEARCH_SCRIPT
-from mlsub.commands.site.render import STATIC
+from mlsub.commands.site.page import STATIC
 from tests.commands.site.browser import AXE, Opened, absent, pages
 from tests.commands.site.sites import checked, two_rounds
 from tests.commands.site.test_build import SCRIPT
@@ -38,7 +38,7 @@ def chosen(site: Path) -> list[str]:
 
 
 #: Pages of the site of systems of several sizes that have charts.
-DRAWN = {"index.html", "benchmarks/resnet.html", "accelerators/a100.html", "organisations/acme.html"}
+DRAWN = {"benchmarks/resnet.html", "accelerators/a100.html", "organisations/acme.html"}
 DRAWN |= {"systems/acme_rack8.html"}
 #: The pages of a site that are opened, how many there are at least, and the widths below that of a screen.
 LOOKED_AT: dict[str, tuple[Callable[[Path], list[str]], int, tuple[int, ...]]] = {

@@ -240,26 +240,6 @@ def tip(opened: Opened, figure: int) -> str:
     return found
 
 
-def test_two_rounds_have_bars_by_family_with_the_round_before_and_a_click_opens_one(
-    browser: Any, history: Path
-) -> None:
-    with Opened(browser, history, "index.html") as opened:
-        assert opened.page.locator("figcaption").all_inner_texts() == ["ResNet-50: 3.3 times as fast as in v1.0"]
-        assert "A record fell" in opened.page.locator("p.lead").nth(1).inner_text()
-        texts = opened.page.locator("figure g[data-mark=text] text").all_text_contents()
-        assert texts == [
-            *("NVIDIA GPU Ampere: 512 × A100, ZETA", "no known accelerator: no accelerators, ZETA"),
-            *("1.5 min, v1.0: 5", "200 min"),
-        ]
-        point(opened, 0, 0, "rect")
-        words = tip(opened, 0)
-        assert "rack512" in words and "1.5 minutes in v1.1" in words and "5 minutes in v1.0: 64 × A100, ACME" in words
-        opened.page.mouse.down()
-        opened.page.mouse.up()
-        opened.page.wait_for_url("**/results/training_1.1_zeta_rack512_resnet.html")
-        assert opened.said == []
-
-
 def test_keys_move_through_the_marks_of_a_chart_and_enter_opens_one(browser: Any, history: Path) -> None:
     with Opened(browser, history, BENCHMARK) as opened:
         opened.page.goto(f"{opened.page.url}#round=all&division=closed")

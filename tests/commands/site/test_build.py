@@ -1,4 +1,4 @@
-"""A site as it is put on the disk: its pages, what a link to one shows where it is shared, and all results as data."""
+"""A site as it is put on the disk: its pages, what they say they are, and all results as data."""
 
 from __future__ import annotations
 
@@ -12,15 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PIL import Image
 
 from mlsub.commands.site.build import build_site, check_place
 from mlsub.commands.site.dataset import FIELDS, downloads, results_script
-from mlsub.commands.site.page import Bar, Picture, Series
-from mlsub.commands.site.preview import HEIGHT, WIDTH, draw_png
-from mlsub.commands.site.render import POLICY, STATIC, safe_json
-from mlsub.commands.site.results import SiteResult
+from mlsub.commands.site.page import POLICY, STATIC, safe_json
+from mlsub.commands.site.results import Results
 from mlsub.io import MlsubError
+from mlsub.present.document import Series
 from mlsub.workspace import Context
 from tests.commands.site.sites import Html, checked, result_rows, rounds, script, two_rounds
 from tests.commands.test_hostile import HOSTILE
@@ -295,9 +293,9 @@ def test_each_page_says_what_it_is(shared: Path, name: str, expected_text: Expec
     said = {one.get("name") or one.get("property"): one.get("content") or "" for one in page.of("meta")}
     title = page.text[0]
     expected_text(f"{name.rpartition('/')[2]}.txt", f"{title}\n{said['description']}\n")
-    if (shared / f"{name}.png").exists():
-        assert (said["og:title"], said["og:description"]) == (title, said["description"])
-        assert said["og:url"] == f"https://example.org/results/{name}.html"
+    assert (said["og:title"], said["og:description"]) == (title, said["description"])
+    assert said["og:url"] == f"https://example.org/results/{name}.html"
+    assert "og:image" not in said
 
 
 def test_titles_are_those_of_one_page_each(shared: Path) -> None:
@@ -305,35 +303,8 @@ def test_titles_are_those_of_one_page_each(shared: Path) -> None:
     assert len(set(titles)) == len(titles)
 
 
-def test_benchmarks_rounds_and_the_first_page_have_pictures(shared: Path) -> None:
-    pictures = sorted(file.relative_to(shared).as_posix() for file in shared.rglob("*.png"))
-    assert pictures == [
-        *("benchmarks/bert.png", "benchmarks/resnet.png", "index.png"),
-        *("rounds/training_1.0.png", "rounds/training_1.1.png"),
-    ]
-    for name in pictures:
-        page = (shared / name.replace(".png", ".html")).read_text()
-        assert f'<meta property="og:image" content="https://example.org/results/{name}">' in page
-        assert '<meta name="twitter:card" content="summary_large_image">' in page
-
-
-@pytest.mark.slow
-def test_a_picture_is_small_and_the_same_each_time_whatever_it_says() -> None:
-    hostile = Bar("<b>\n\x1b[31m" + "名" * 90 + "é" * 90, "x" * 300, 12.0, "nvidia-2")
-    picture = Picture("W" * 300, "é × –", "", (hostile, Bar("", "", 0.0, "c7"), Bar("b", "c", 1e9, "amd-0")))
-    found = draw_png(picture)
-    assert found == draw_png(picture)
-    image = Image.open(io.BytesIO(found))
-    assert (image.size, image.mode, image.format) == ((WIDTH, HEIGHT), "P", "PNG")
-    assert len(found) < 20_000
-
-
-@pytest.mark.slow
-def test_without_an_address_pictures_are_named_beside_their_pages(tmp_path: Path) -> None:
-    build_site(checked(*two_rounds(tmp_path)), tmp_path / "site")
-    page = (tmp_path / "site" / "benchmarks" / "bert.html").read_text()
-    assert '<meta property="og:image" content="../benchmarks/bert.png">' in page
-    assert "og:url" not in page
+def test_without_an_address_pages_do_not_say_theirs(site: Path) -> None:
+    assert "og:url" not in (site / "benchmarks" / "bert.html").read_text()
 
 
 def test_what_is_no_address_is_refused(tmp_path: Path) -> None:
@@ -343,11 +314,11 @@ def test_what_is_no_address_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def results(tmp_path: Path) -> list[SiteResult]:
-    return [result for one in rounds(*two_rounds(tmp_path)) for result in one.results]
+def results(tmp_path: Path) -> Results:
+    return Results(result for one in rounds(*two_rounds(tmp_path)) for result in one.results)
 
 
-def rows_of(results: list[SiteResult]) -> list[dict[str, Any]]:
+def rows_of(results: Results) -> list[dict[str, Any]]:
     """The rows of the script, which has them by column."""
     content, keys = results_script(results), [field.name for field in FIELDS]
     found = script(content)
@@ -355,7 +326,7 @@ def rows_of(results: list[SiteResult]) -> list[dict[str, Any]]:
     return [dict(zip(keys, row, strict=True)) for row in result_rows(content)]
 
 
-def test_the_script_and_the_files_have_the_same_values(results: list[SiteResult]) -> None:
+def test_the_script_and_the_files_have_the_same_values(results: Results) -> None:
     files, rows = downloads(results), rows_of(results)
     assert list(files) == ["data/results.csv", "data/results.parquet"]
     assert [row["href"] for row in rows] == [result.href for result in results]
@@ -371,7 +342,7 @@ def _shown(value: str | float | None) -> str:
     return "" if value is None else str(int(value) if isinstance(value, float) and value.is_integer() else value)
 
 
-def test_every_value_is_of_the_kind_of_its_column(results: list[SiteResult]) -> None:
+def test_every_value_is_of_the_kind_of_its_column(results: Results) -> None:
     types = {"text": str, "count": int, "number": (int, float)}
     for row in rows_of(results):
         for field in FIELDS:
@@ -381,7 +352,7 @@ def test_every_value_is_of_the_kind_of_its_column(results: list[SiteResult]) -> 
 def test_text_that_a_spreadsheet_would_calculate_with_is_text_in_csv(tmp_path: Path) -> None:
     tree = make_tree(tmp_path)
     tree.describe(system_name="=1+1", framework="\N{FULLWIDTH PLUS SIGN}x")
-    found = [result for one in rounds(tree.folder) for result in one.results]
+    found = Results(result for one in rounds(tree.folder) for result in one.results)
     (row,) = csv.DictReader(io.StringIO(downloads(found)["data/results.csv"].decode()))
     assert (row["system_name"], row["framework"]) == ("'=1+1", "'\N{FULLWIDTH PLUS SIGN}x")
 
@@ -390,7 +361,7 @@ def test_a_full_disk_at_the_files_of_all_sites_is_one_line(tmp_path: Path, monke
     def full(_: object, target: Path) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(target))
 
-    monkeypatch.setattr("mlsub.commands.site.render.shutil.copyfile", full)
+    monkeypatch.setattr("mlsub.commands.site.page.shutil.copyfile", full)
     done = run("site", make_tree(tmp_path).folder, "-o", tmp_path / "site")
     assert (done.status, done.stdout) == (2, "")
     assert done.stderr == f"mlsub site: {tmp_path / 'site'} cannot be written: No space left on device\n"

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.site.page import Cell, Series, Table, clean, minutes_cell, number_cell, number_text
-from mlsub.commands.site.render import render_table, safe_json
+from mlsub.commands.site.page import clean, minutes_cell, number_cell, number_text, plain_table, render_table, safe_json
+from mlsub.present.document import Series, Span
 from tests.commands.site.sites import Html
 
 
@@ -50,9 +50,9 @@ def test_a_number_that_is_shown_is_near_the_true_one(value: float) -> None:
 
 
 def test_minutes_have_six_decimals_and_sort_by_their_value() -> None:
-    assert (minutes_cell(32.6967561).text, minutes_cell(32.6967561).sort) == ("32.696756", 32.6967561)
-    assert (minutes_cell(None).text, minutes_cell(None).sort) == ("–", None)
-    assert number_cell(math.inf).sort is None, "what is not finite is no number in JSON or in an attribute"
+    assert (minutes_cell(32.6967561).text, minutes_cell(32.6967561).value) == ("32.696756", 32.6967561)
+    assert (minutes_cell(None).text, minutes_cell(None).value) == ("–", None)
+    assert number_cell(math.inf).value is None, "what is not finite is no number in JSON or in an attribute"
 
 
 @given(st.text(), st.integers(2, 50))
@@ -67,9 +67,8 @@ def test_text_that_was_read_as_latin_1_is_as_it_was_written() -> None:
     assert clean("\x1b[31mred") == "\\x1b[31mred"
 
 
-def table(*cells: Cell) -> str:
-    found = Table(caption="C", heads=("name", *"abcd"[: len(cells)]), rows=((Cell("x"), *cells),))
-    return render_table(found, "../")
+def table(*cells: Span) -> str:
+    return render_table(plain_table("C", ("name", *"abcd"[: len(cells)]), [("x", *cells)]), "../")
 
 
 def test_a_number_that_a_cell_shows_is_not_there_once_more() -> None:
@@ -77,16 +76,15 @@ def test_a_number_that_a_cell_shows_is_not_there_once_more() -> None:
     assert "<td>1,234.5<td>0.123457<td data-sort=3>3 of 4</table>" in shown
     assert '<table class="n2 n3" data-sortable>' in shown
     assert "<table class=n data-sortable>" in table(number_cell(1.0))
-    assert '<table class="n3" data-sortable>' in table(Cell("words"), number_cell(1))
+    assert '<table class="n3" data-sortable>' in table(Span("words"), number_cell(1))
     assert "<td data-sort=1>one<td>2</table>" in table(number_cell(1.0, "one"), number_cell(2.0))
 
 
 @given(st.text(), st.text())
 def test_text_from_outside_is_text_in_every_part_of_a_table(text: str, note: str) -> None:
     text, note = (part.encode("utf-8", "replace").decode() for part in (text, note))
-    cells = (Cell(text, note=note), Cell(text, href="a.html"), Cell(text, badge="good"))
-    rows = ((Cell(text), *cells),)
-    found = Html(render_table(Table(caption=text, heads=(text, *"abc"), rows=rows), "").encode())
+    cells = (Span(text, note=note), Span(text, link="a.html"), Span(text, "good"))
+    found = Html(render_table(plain_table(text, (text, *"abc"), [(Span(text), *cells)]), "").encode())
     assert [tag for tag, _ in found.elements] == (
         ["div", "table", "caption", "thead", "tr", *["th"] * 4, "tbody", "tr", "th", "td", "td", "a", "td", "span"]
     )

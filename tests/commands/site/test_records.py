@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from mlsub.commands.site.charts import chip_minutes_chart, fastest_chart, record_chart, scaling_chart
+from mlsub.commands.site.charts import chip_minutes_chart, record_chart, scaling_chart
 from mlsub.commands.site.dataset import FIELDS, results_script
 from mlsub.commands.site.groups import group_pages
 from mlsub.commands.site.home import home_page, news, records_beaten
-from mlsub.commands.site.page import Chart
 from mlsub.commands.site.results import Site, fast
 from mlsub.commands.site.tables import rounds_table
-from tests.commands.site.sites import made_of, rejected, result, result_rows, rounds_of
+from mlsub.present.document import Chart
+from tests.commands.site.sites import changed, charts_of, heads_of, made_of, rejected, result, result_rows, rounds_of
 
 H100 = "NVIDIA H100 80GB"
 
@@ -26,7 +26,7 @@ H100 = "NVIDIA H100 80GB"
 def chains(cases: dict[str, list[list[object]]]) -> list[list[tuple[str, float]]]:
     """The records of the one benchmark that cases are of."""
     (results,) = made_of(cases).benchmarks
-    return [[(record.round, fast(record)) for record in chain] for chain in results.record_chains()]
+    return [[(record.result.round, fast(record)) for record in chain] for chain in results.record_chains()]
 
 
 def test_a_record_is_what_no_comparable_result_before_was_faster_than() -> None:
@@ -56,7 +56,7 @@ def test_a_line_joins_rounds_that_may_be_compared(folder: str, rounds: list[str]
 def test_an_ssd_is_no_retinanet_but_a_gnn_is_an_rgat() -> None:
     rows = {"1.1": "ssd", "2.0": "ssd", "4.0": "gnn", "5.0": "rgat"}
     found = made_of({name: [[folder, "ACME", H100, 8, 9.0]] for name, folder in rows.items()}).benchmarks
-    told = [(some[0].benchmark_title, tuple(one.round_key for one in some), some[0].benchmark_href) for some in found]
+    told = [(some[0].result.benchmark_title, tuple(some.rounds), some[0].benchmark_href) for some in found]
     assert told == [
         ("R-GAT", ("v4.0", "v5.0"), "benchmarks/rgat.html"),
         ("RetinaNet", ("v2.0",), "benchmarks/retinanet.html"),
@@ -70,7 +70,7 @@ def test_benchmarks_of_the_newest_round_come_first_and_hpc_after_training() -> N
         "4.0": [["resnet", "ACME", H100, 8, 9.0]],
         "5.0": [["bert", "ACME", H100, 8, 9.0], ["rgat", "ACME", H100, 8, 9.0], ["rgat", "ZETA", H100, 8, 9.0]],
     }
-    titles = [some[0].benchmark_title for some in made_of(cases).benchmarks]
+    titles = [some[0].result.benchmark_title for some in made_of(cases).benchmarks]
     assert titles == ["R-GAT", "BERT", "ResNet-50", "DeepCAM"]
 
 
@@ -91,7 +91,7 @@ def test_a_time_that_nobody_published_is_no_record(minutes: float | None) -> Non
 def test_weak_scaling_has_no_time_to_train() -> None:
     one = result("hpc 3.0", ["deepcam", "ACME", H100, 8, 9.0])
     assert one.train_minutes == 9.0
-    assert replace(one, scaling_type="weak").train_minutes is None
+    assert changed(one, scaling_type="weak").train_minutes is None
 
 
 def test_a_record_stands_whatever_its_verdict() -> None:
@@ -115,7 +115,7 @@ def test_ideal_lines_go_through_the_smallest_system_of_each_round_and_accelerato
     site = made_of(cases)
     (results,) = site.benchmarks
     lines = [
-        (through.round, through.accelerators_count, fast(through), line["most"], line["newest"])
+        (through.result.round, through.result.accelerators_count, fast(through), line["most"], line["newest"])
         for line in scaling_chart(site, results, "All rounds").data["ideal"]
         for through in (site.results[line["at"]],)
     ]
@@ -132,7 +132,7 @@ def test_chip_minutes_are_the_least_of_each_family_and_round() -> None:
     site = made_of(cases)
     data = chip_minutes_chart(site, site.results).data
     best = [site.results[at] for at in data["at"]]
-    found = [(one.round_key, one.family, one.chip_minutes) for one in best]
+    found = [(one.result.round_key, one.result.family, one.result.chip_minutes) for one in best]
     assert found == [
         ("v0.7", "NVIDIA GPU Volta", 800.0),
         ("v1.0", "NVIDIA GPU Ampere", 240.0),
@@ -140,7 +140,7 @@ def test_chip_minutes_are_the_least_of_each_family_and_round() -> None:
         ("v1.1", "Graphcore IPU Mk2", 480.0),
         ("v2.0", "NVIDIA GPU Ampere", 1.0),
     ]
-    joined = [[site.results[at].round_key for at in line["at"]] for line in data["lines"]]
+    joined = [[site.results[at].result.round_key for at in line["at"]] for line in data["lines"]]
     assert joined == [["v1.0", "v1.1"]], "of one family and division, in rounds that may be compared"
 
 
@@ -160,7 +160,7 @@ def test_records_fall_from_the_first_to_the_fastest(times: list[tuple[str, float
 
 def test_of_equals_the_first_is_the_best() -> None:
     (one,) = rounds_of({"5.0": [["bert", "ACME", H100, 8, 2.0], ["bert", "ZETA", H100, 8, 2.0]]})
-    (best,) = one.results.best(lambda it: it.round_key)
+    (best,) = one.results.best(lambda it: it.result.round_key)
     assert best is one.results[0]
 
 
@@ -185,7 +185,7 @@ def test_many_records_are_counted_and_the_greatest_gains_named() -> None:
     assert second.startswith("Records fell on 5 of its 5 benchmarks with comparable results of earlier rounds: RNN-T ")
     assert second.endswith("(ACME, 8 × A100, of 2 results given), and 2 more.")
     beaten = records_beaten("v2.1", site.benchmarks)
-    assert [new.benchmark_title for _, new, _ in beaten][:2] == ["RNN-T", "Mask R-CNN"]
+    assert [new.result.benchmark_title for _, new, _ in beaten][:2] == ["RNN-T", "Mask R-CNN"]
     assert [new.train_minutes for _, new, _ in beaten] == [46.0, 47.0, 48.0, 49.0, 50.0]
 
 
@@ -199,7 +199,7 @@ def test_names_from_outside_are_shortened_text() -> None:
 
 
 def lines_of(site: Site, chart: Chart) -> list[list[str]]:
-    return [[site.results[at].round_key for at in line["at"]] for line in chart.data["lines"]]
+    return [[site.results[at].result.round_key for at in line["at"]] for line in chart.data["lines"]]
 
 
 @pytest.fixture
@@ -230,12 +230,7 @@ def test_no_line_leads_through_a_round_of_which_folders_have_no_logs(partial: Si
     assert {place for chart in (record, chips) for place in chart.data["at"]} & set(partial.places(results[2:3]))
 
 
-def test_no_rank_gain_or_record_rests_on_a_round_of_which_folders_have_no_logs(partial: Site) -> None:
-    (page,) = (page for page in group_pages(partial) if page.path == "benchmarks/bert.html")
-    ranks = next(section for section in page.sections if section.key == "ranks")
-    (table,) = ranks.tables
-    assert [[cell.text for cell in row] for row in table.rows] == [["ZETA", "2", "1 ▲1"], ["ACME", "1", "2 ▼1"]]
-    assert ranks.words[1:] == ("Without v1.1, of which folders have no logs.",)
+def test_no_record_that_fell_rests_on_a_round_of_which_folders_have_no_logs(partial: Site) -> None:
     fallen = news(partial)[1]
     assert fallen == (
         "A record fell on its 1 benchmark with comparable results of earlier rounds: BERT from 3 to 1 minute, 3 times "
@@ -260,21 +255,21 @@ def test_no_record_is_faster_than_one_of_a_round_of_which_folders_have_no_logs(
     cases = {name: [["bert", "ACME", H100, 8, one]] for name, one in zip(["1.0", "1.1", "2.0"], minutes, strict=True)}
     site = made_of(cases, partial)
     (results,) = site.benchmarks
-    assert [[record.round for record in chain] for chain in results.record_chains()] == [expected]
-    both = [(old.round, new.round) for old, new, _ in records_beaten("v2.0", site.benchmarks)]
+    assert [[record.result.round for record in chain] for chain in results.record_chains()] == [expected]
+    both = [(old.result.round, new.result.round) for old, new, _ in records_beaten("v2.0", site.benchmarks)]
     assert both == [(old, "2.0") for old in expected[:-1][-1:] if old not in partial]
     chart = record_chart(site, results)
     assert chart is not None
     drawn = [site.results[at] for line in chart.data["lines"] if line.get("step") for at in line["at"]]
-    assert [one.round for one in drawn if one.partial] == []
+    assert [one.result.round for one in drawn if one.partial] == []
     assert chart.about.startswith(f"Record: {min(minutes):g} minute")
 
 
 def test_a_headline_is_marked_where_it_rests_on_a_round_of_which_folders_have_no_logs(partial: Site) -> None:
     a100 = next(page for page in group_pages(partial) if page.path == "accelerators/a100.html")
-    charts = {section.key: section.charts[0] for section in a100.sections if section.charts}
-    assert charts["time"].title == "BERT: 3 times as fast as in v1.0†"
-    assert charts["time"].about == "Fastest: 1 minute (v2.0, ZETA, 8 × A100), 1 folder has no logs."
+    charts = {chart.key.partition("-")[0]: chart for chart in charts_of(a100)}
+    assert charts["record"].title == "BERT: 3 times as fast as in v1.0†"
+    assert charts["record"].about == "Fastest: 1 minute (v2.0, ZETA, 8 × A100), 1 folder has no logs."
     rows = [["bert", "ACME", "NVIDIA A100", 8, 3.0]]
     stays = made_of({"1.0": rows, "1.1": rows, "2.0": rows}, ["1.1"])
     for site, title in ((stays, "BERT: v1.0 stays the fastest†"), (made_of({"1.0": rows, "1.1": rows}), "")):
@@ -283,18 +278,9 @@ def test_a_headline_is_marked_where_it_rests_on_a_round_of_which_folders_have_no
         assert chart.title == (title or "BERT: v1.0 stays the fastest")
 
 
-def test_a_bar_of_a_round_of_which_folders_have_no_logs_is_hollow_and_has_no_mark_before() -> None:
+def test_scripts_know_which_results_are_of_rounds_whose_folders_have_no_logs() -> None:
     rows = [["bert", "ACME", "NVIDIA A100", 8, 3.0]]
-    for partial, before in ((["1.0"], None), (["1.1"], 0)):
-        site = made_of({"1.0": rows, "1.1": rows}, partial)
-        chart = fastest_chart(site, site.benchmarks[0])
-        assert chart is not None
-        assert chart.data["before"] == [before]
-        assert chart.title == f"BERT: 3 minutes in v1.1{'†' if partial == ['1.1'] else ''}"
-        picture = next(page for page in group_pages(site) if page.path == "benchmarks/bert.html").preview.picture
-        assert picture is not None
-        assert [bar.hollow for bar in picture.bars] == [partial == ["1.1"]]
-        assert picture.about.endswith("; 1 folder has no logs") == (partial == ["1.1"])
+    site = made_of({"1.0": rows, "1.1": rows}, ["1.1"])
     row = dict(zip((field.name for field in FIELDS), result_rows(results_script(site.results))[1], strict=True))
     assert row["without_logs"] == 1, "by which scripts draw a mark hollow"
 
@@ -303,7 +289,7 @@ def test_systems_are_counted_by_the_names_in_their_descriptions() -> None:
     same = ["bert", "ACME", H100, 8, 3.0]
     (one,) = rounds_of({"5.0": [same, same, ["bert", "ZETA", H100, 8, 4.0], ["bert", "ZETA", H100, 16, 2.0]]})
     table = rounds_table([one])
-    assert list(table.heads[1:3]) == ["organisations", "systems"]
+    assert list(heads_of(table)[1:3]) == ["organisations", "systems"]
     assert [cell.text for cell in table.rows[0]][1:3] == ["2", "2"]
     assert table.caption == "Rounds; systems are counted by the names in their descriptions"
 

@@ -10,26 +10,31 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from mlsub.commands.site.home import home_page, round_page
-from mlsub.commands.site.page import Cell, Page, Table
-from mlsub.commands.site.render import Frame, write_page
+from mlsub.commands.site.home import round_page
+from mlsub.commands.site.page import Frame, Page, write_page
 from mlsub.commands.site.result_page import result_page
-from mlsub.commands.site.results import Results, Site, SiteRound, division_of, slug
+from mlsub.commands.site.results import Results, Site, SiteRound, slug
 from mlsub.commands.site.tables import bert_words, by_benchmark, fastest_table, rounds_table
+from mlsub.present.document import Span
 from mlsub.submission.report import EnergyResult
-from tests.commands.site.sites import one_round, rounds, site_of, two_rounds
+from tests.commands.site.sites import (
+    changed,
+    facts_of,
+    heads_of,
+    one_round,
+    rounds,
+    sections_of,
+    site_of,
+    tables_of,
+    two_rounds,
+    words_of,
+)
 from tools.oracle.shared import ABSENT, folder, present
 from tools.support.make_tree import RUNS, Tree, make_tree
 
 
 def page_of(one: SiteRound) -> Page:
     return round_page(Site([one]), one)
-
-
-def history_table(one: SiteRound) -> Table:
-    """The fastest of each benchmark and round, as the first page has them."""
-    (section,) = (section for section in home_page(Site([one]), None).sections if section.key == "fastest")
-    return section.data[-1]
 
 
 def test_names_that_a_file_system_takes_for_one_get_pages_of_their_own(tmp_path: Path) -> None:
@@ -57,26 +62,27 @@ def test_findings_belong_to_their_result_its_system_included(tmp_path: Path) -> 
     tree.describe(status=None)
     found = one_round(tree)
     bert, resnet = found.results
-    assert {finding.path for finding in bert.findings} == {"systems/rack1.json"}
-    assert {finding.path for finding in resnet.findings} == {
+    assert {finding.path for finding in bert.result.findings} == {"systems/rack1.json"}
+    assert {finding.path for finding in resnet.result.findings} == {
         "systems/rack1.json",
         "results/rack1/resnet",
         "results/rack1/resnet/result_0.txt",
     }
-    everything = {id(finding) for finding in (*bert.findings, *resnet.findings)}
+    everything = {id(finding) for finding in (*bert.result.findings, *resnet.result.findings)}
     assert everything == {id(finding) for finding in found.report.findings}, "none is lost"
-    assert [section.key for section in page_of(found).sections] == ["closed"]
+    assert list(sections_of(page_of(found))) == ["closed"]
 
 
 def test_energy_stands_beside_the_minutes_where_it_was_measured(tmp_path: Path) -> None:
     one = one_round(make_tree(tmp_path))
-    measured = replace(one.results[0], energy=EnergyResult(unscaled=5e6, scaled=5.6719e6, runs=(5e6,)))
-    (section,) = page_of(replace(one, results=Results([measured]))).sections
-    (table,) = section.tables
-    place = table.heads.index("energy in MJ")
-    assert table.heads[place - 1] == "minutes"
-    assert table.rows[0][place] == Cell("5.672", 5.6719, note="5,671,900 J")
-    assert "energy in MJ" not in page_of(one).sections[0].tables[0].heads
+    measured = changed(one.results[0], energy=EnergyResult(unscaled=5e6, scaled=5.6719e6, runs=(5e6,)))
+    (section,) = sections_of(page_of(replace(one, results=Results([measured])))).values()
+    (table,) = tables_of(section)
+    place = heads_of(table).index("energy in MJ")
+    assert heads_of(table)[place - 1] == "minutes"
+    assert table.rows[0][place] == Span("5.672", value=5.6719, note="5,671,900 J")
+    (section,) = sections_of(page_of(one)).values()
+    assert "energy in MJ" not in heads_of(tables_of(section)[0])
 
 
 def loose(tree: Tree) -> Path:
@@ -86,18 +92,18 @@ def loose(tree: Tree) -> Path:
 
 def test_a_folder_of_a_benchmark_alone_is_a_result(tmp_path: Path) -> None:
     (result,) = one_round(loose(make_tree(tmp_path))).results
-    assert (result.path, len(result.logs)) == (".", 5)
-    assert result.description_path is None
+    assert (result.result.path, len(result.result.logs)) == (".", 5)
+    assert result.result.description_path is None
 
 
 def test_a_package_without_descriptions_is_put_where_all_its_logs_say(tmp_path: Path) -> None:
     tree = make_tree(tmp_path)
     tree.description().unlink()
     (result,) = one_round(tree).results
-    assert (result.division, division_of(result)) == ("closed", "closed")
+    assert (result.result.division, result.division_name) == ("closed", "closed")
     tree.edit(lambda log: log.put("submission_division", value="open"))
     (result,) = one_round(tree).results
-    assert division_of(result) == "other"
+    assert result.division_name == "other"
 
 
 @pytest.mark.parametrize("written", ["close", "Closed", "closed division"])
@@ -105,7 +111,7 @@ def test_a_division_in_another_spelling_is_the_same_one(written: str, tmp_path: 
     tree = make_tree(tmp_path)
     tree.describe(division=written)
     (result,) = one_round(tree).results
-    assert (result.division, division_of(result)) == (written, "closed")
+    assert (result.result.division, result.division_name) == (written, "closed")
 
 
 def test_runs_are_in_the_order_people_count_them(tmp_path: Path) -> None:
@@ -113,14 +119,14 @@ def test_runs_are_in_the_order_people_count_them(tmp_path: Path) -> None:
     tree.add_entry("bert", runs=12)
     tree.log(3, "bert").rename(tree.log(3, "bert").with_name("result_x.txt"))
     (result,) = one_round(tree).results
-    names = [log.path.rpartition("_")[2] for log in result.logs]
+    names = [log.path.rpartition("_")[2] for log in result.result.logs]
     assert names == [*(f"{run}.txt" for run in (0, 1, 2, *range(4, 12))), "x.txt"]
 
 
 def test_results_are_read_by_benchmark_the_newest_round_first_and_the_fastest_first(tmp_path: Path) -> None:
     first, second = rounds(*two_rounds(tmp_path))
     ordered = by_benchmark(Results((*second.results, *first.results)))
-    assert [(one.benchmark, one.round, one.score.published) for one in ordered] == [
+    assert [(one.benchmark, one.round, one.score.published) for one in (found.result for found in ordered)] == [
         ("bert", "1.0", 14.5),
         ("resnet", "1.1", None),
         ("resnet", "1.0", 12.0),
@@ -151,9 +157,9 @@ def test_a_time_that_no_clock_can_show_is_not_the_fastest(tmp_path: Path) -> Non
     tree.add_entry("resnet", "rack2")
     tree.edit(lambda log: log.put("run_stop", time_ms=0), *range(5))
     (one,) = rounds(tree.folder.parent)
-    assert [result.published_minutes is not None for result in one.results] == [True, True]
-    (row,) = history_table(one).rows
-    assert row[6].note == "rack2"
+    assert [found.result.published_minutes is not None for found in one.results] == [True, True]
+    (row,) = fastest_table(one.results).rows
+    assert row[1].link == "results/training_1.0_acme_rack2_resnet.html"
 
 
 _EPOCHS = "not comparable: the logs count epochs, the reference samples"
@@ -164,11 +170,11 @@ _EPOCHS = "not comparable: the logs count epochs, the reference samples"
     [
         ("v1.1", "bert", 1.0, "fail, not comparable*", f"pass if counted by train_samples; {_EPOCHS}"),
         ("v1.1", "bert", 2e6, "fail*", "pass if counted by train_samples"),
-        ("v3.1", "resnet", 30, "fail", None),
+        ("v3.1", "resnet", 30, "fail", ""),
     ],
 )
 def test_the_fastest_is_the_fastest_that_was_published_with_its_verdict_beside(
-    round_folder: str, benchmark: str, progress: float, rcp: str, note: str | None, tmp_path: Path
+    round_folder: str, benchmark: str, progress: float, rcp: str, note: str, tmp_path: Path
 ) -> None:
     """So are the fastest BERT of v1.1 (NVIDIA's 0.226 minutes) and the fastest SSD of v3.1 (0.919)."""
     (one,) = rounds(published(tmp_path, round_folder, benchmark, progress))
@@ -176,17 +182,13 @@ def test_the_fastest_is_the_fastest_that_was_published_with_its_verdict_beside(
     title = {"bert": "BERT", "resnet": "ResNet-50"}[benchmark]
     assert [cell.text for cell in row] == [title, "0.25"]
     assert row[1].note == "NVIDIA, rejected"
-    table = history_table(one)
-    heads = ("benchmark", "round", "minutes", "verdict", "RCP", "organisation", "system", "accelerators")
-    assert table.heads == heads
-    (row,) = table.rows
-    assert [cell.text for cell in row[:7]] == [title, round_folder, "0.250000", "rejected", rcp, "NVIDIA", "rack1"]
-    assert row[4].note == note
-    (closed, *_) = (section for section in page_of(one).sections if section.key == "closed")
-    assert [[cell.text for cell in row[:4]] for row in closed.tables[0].rows] == [
+    (table,) = tables_of(sections_of(page_of(one))["closed"])
+    assert [[cell.text for cell in row[:4]] for row in table.rows] == [
         [title, "0.25", "rejected", "NVIDIA"],
         [title, "6.75", "accepted", "Graphcore"],
     ]
+    cell = table.rows[0][heads_of(table).index("RCP")]
+    assert (cell.text, cell.note) == (rcp, note)
     assert bert_words(one.results) == bert_words(one.results[:2]) != () if note else bert_words(one.results) == ()
 
 
@@ -195,9 +197,8 @@ def test_expected_minutes_stand_beside_where_they_differ(tmp_path: Path) -> None
     tree.edit(lambda log: log.put("eval_accuracy", metadata={"epoch_num": 35}), *range(5))
     tree.add_system("rack2")
     tree.add_entry("resnet", "rack2")
-    (closed, *_) = (section for section in page_of(one_round(tree)).sections if section.key == "closed")
-    (table,) = closed.tables
-    titles = list(table.heads)
+    (table,) = tables_of(sections_of(page_of(one_round(tree)))["closed"])
+    titles = heads_of(table)
     minutes, expected = titles.index("minutes"), titles.index("expected")
     assert [(row[minutes].text, row[expected].text) for row in table.rows] == [("12", "12.0507"), ("12", "12")]
 
@@ -206,19 +207,20 @@ def test_a_round_is_no_verdict_but_a_count(tmp_path: Path) -> None:
     """One rejected result of a list rejects neither its round nor its organisation."""
     found = rounds(published(tmp_path, "v1.1", "bert", 1.0))
     table = rounds_table(found)
-    assert list(table.heads) == ["round", "organisations", "systems", "closed", "open", "runs", "official checker"]
+    assert list(heads_of(table)) == ["round", "organisations", "systems", "closed", "open", "runs", "official checker"]
     (row,) = table.rows
-    assert row[-1] == Cell("2 of 3 meet the official checker", 2.0)
+    assert row[-1] == Span("2 of 3 meet the official checker", value=2.0)
     page = page_of(found[0])
-    assert page.lead[0] == "2 of 3 results meet the official checker of the round. Published on 1 December 2021."
-    assert not any("rejected" in words for words in page.lead)
-    (bert,) = [result for result in found[0].results if not result.accepted]
+    lead = words_of(page)
+    assert lead[0] == "2 of 3 results meet the official checker of the round. Published on 1 December 2021."
+    assert not any("rejected" in words for words in lead)
+    (bert,) = [one for one in found[0].results if not one.result.accepted]
     of_bert = result_page(bert)
-    facts = {name: cell.text for name, cell in of_bert.facts}
-    assert facts["Convergence by epoch_num"] == "fail, not comparable"
-    assert facts["Convergence by train_samples"] == "pass"
-    assert facts["Official checker"] == "rejected"
-    assert of_bert.score == Cell("0.25 minutes", note="0.250000 minutes to train: the olympic mean of 10 runs")
+    facts = facts_of(of_bert)
+    assert facts["Convergence by epoch_num"].text == "fail, not comparable"
+    assert facts["Convergence by train_samples"].text == "pass"
+    assert facts["Official checker"].text == "rejected"
+    assert words_of(of_bert) == ("0.25 minutes 0.250000 minutes to train: the olympic mean of 10 runs",)
 
 
 @pytest.mark.slow
@@ -230,4 +232,4 @@ def test_the_page_of_a_large_round_is_not_large(tmp_path: Path) -> None:
     write_page(tmp_path, Frame(()), page_of(many))
     text = (tmp_path / many.href).read_text()
     assert (text.count("<tr"), len(text.encode()) < 300_000) == (402, True), len(text)
-    assert all(f">{result.benchmark_title}</a>" in text for result in one.results), "benchmarks by their titles"
+    assert all(f">{it.result.benchmark_title}</a>" in text for it in one.results), "benchmarks by their titles"
