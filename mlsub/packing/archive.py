@@ -34,14 +34,14 @@ from mlsub.packing.names import MANIFEST, SAME_NAME, link_problems, name_problem
 from mlsub.packing.tree import (
     MAX_MANIFEST,
     MAX_MEMBERS,
+    Checksums,
     DamagedError,
-    Manifest,
     RefusedError,
     Tree,
-    differences,
-    make_manifest,
+    compare_checksums,
+    make_checksums,
     make_member,
-    parse_manifest,
+    parse_checksums,
 )
 from mlsub.present.terminal import Progress
 from mlsub.rules.catalogue import finding
@@ -89,7 +89,7 @@ class Digesting:
 
 def write_archive(
     tree: Tree, file: IO[bytes], progress: Progress | None = None
-) -> tuple[Manifest, Digesting, Digesting]:
+) -> tuple[Checksums, Digesting, Digesting]:
     """Write the archive of a tree; return its manifest, and size and digest of the tar and of the archive.
 
     Raises:
@@ -112,7 +112,7 @@ def write_archive(
                 done += member.size
                 if progress is not None:
                     progress(done, tree.size)
-            manifest = msgspec.structs.replace(make_manifest(digests, tree.members), round=tree.round)
+            manifest = msgspec.structs.replace(make_checksums(digests, tree.members), round=tree.round)
             content = manifest.render()
             tar.addfile(make_member(MANIFEST, size=len(content)), io.BytesIO(content))
     packed.write(trailer(packed.digest))
@@ -165,7 +165,7 @@ def discard(_: tarfile.TarInfo, pieces: Iterator[bytes]) -> None:
 
 def read_archive(
     file: IO[bytes], put: Put, max_size: int | None = None, progress: Progress | None = None
-) -> tuple[Manifest, int]:
+) -> tuple[Checksums, int]:
     """Read an archive, and return its manifest, which agrees with the rest, and the bytes of all files.
 
     Args:
@@ -208,7 +208,7 @@ def _check_trailer(file: IO[bytes]) -> int:
     return size
 
 
-def _read_tar(tar: gzip.GzipFile, put: Put, limit: Callable[[tarfile.TarInfo, int, int], None]) -> tuple[Manifest, int]:
+def _read_tar(tar: gzip.GzipFile, put: Put, limit: Callable[[tarfile.TarInfo, int, int], None]) -> tuple[Checksums, int]:
     taken: dict[str, tarfile.TarInfo] = {}
     names = {folded(MANIFEST): MANIFEST}
     digests: dict[str, str] = {}
@@ -232,14 +232,14 @@ def _read_tar(tar: gzip.GzipFile, put: Put, limit: Callable[[tarfile.TarInfo, in
             put(member, iter(()))
     if text is None:
         raise DamagedError("it contains no manifest. Was it made by mlsub seal?")
-    found = make_manifest(digests, taken.values())
+    found = make_checksums(digests, taken.values())
     # Only all links together show whether one leads out of the tree.
     for path, problem in link_problems(found.links).items():
         raise _refused(path, problem, found.links[path])
     for path in found.links:
         put(taken[path], iter(()))
-    listed = parse_manifest(text, f"{MANIFEST} of the archive")
-    if changes := differences(listed, found):
+    listed = parse_checksums(text, f"{MANIFEST} of the archive")
+    if changes := compare_checksums(listed, found):
         raise RefusedError(*changes)
     return msgspec.structs.replace(found, round=listed.round), size
 

@@ -19,7 +19,7 @@ from mlsub.io import MlsubError
 from mlsub.io.look import failing_as, file_digest, open_regular, without_panics
 from mlsub.packing import age
 from mlsub.packing.archive import Put, read_archive
-from mlsub.packing.tree import DamagedError, Manifest, RefusedError
+from mlsub.packing.tree import Checksums, DamagedError, RefusedError
 from mlsub.present.terminal import Progress
 from mlsub.rules.catalogue import finding
 
@@ -332,7 +332,7 @@ def check_opener(file: Path, form: Form, key: Key | None) -> None:
 
 def read_sealed(
     file: Path, form: Form, key: Key | None, put: Put, max_size: int | None = None, progress: Progress | None = None
-) -> tuple[Manifest, int]:
+) -> tuple[Checksums, int]:
     """Read a sealed file of a form as :func:`~mlsub.packing.archive.read_archive` does, with a key of that form.
 
     Raises:

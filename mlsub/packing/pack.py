@@ -21,9 +21,10 @@ from mlsub.io.folders import Piece, assemble, failing_to_read, record_existing
 from mlsub.io.look import failing_as
 from mlsub.io.write import make_folder, write_file
 from mlsub.packing.manifest import Manifest, Preparation, Waiver, to_ask
-from mlsub.packing.plan import Difference, Plan, compare, lies_in, make_plan, missing_files, obstacles
+from mlsub.packing.plan import Plan, compare_folder, lies_in, make_plan, missing_files, obstacles
 from mlsub.packing.prepare import prepare, unasked_words
 from mlsub.packing.runs import EntryRuns, LeftOut
+from mlsub.packing.tree import TreeDifference
 from mlsub.present.envelope import Answer
 from mlsub.rules.catalogue import finding, has_effect
 from mlsub.submission.audit import audit_layout
@@ -106,7 +107,7 @@ class Packing(Answer, frozen=True, kw_only=True):
     files: tuple[File, ...]
     left_out: tuple[LeftOut, ...]
     templates: tuple[str, ...]
-    difference: Difference
+    difference: TreeDifference
     unasked: tuple[str, ...]
     findings: tuple[Finding, ...]
     blocking: tuple[Finding, ...]
@@ -165,7 +166,7 @@ def _plan(
         plan = make_plan(manifest, options.context)
         wanted = manifest.prepare if plan.sound or options.partly else Preparation()
         pieces, done = prepare(plan.items, wanted, folder, partial(_check_links, manifest, context))
-        difference = compare(pieces, out) if plan.sound else Difference()
+        difference = compare_folder(pieces, out) if plan.sound else TreeDifference()
         unasked = unasked_words(difference, wanted, pieces, out)
     sources = {item.to: str(item.source) for item in plan.items if item.source is not None}
     findings = (*plan.findings, *obstacles(plan, out, difference, force=options.force))

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from mlsub.findings import Finding, Severity
 from mlsub.io import reason_of
@@ -20,6 +21,7 @@ from mlsub.io.look import open_regular
 from mlsub.io.show import first_few
 from mlsub.packing.manifest import Entry, Manifest, Part, System
 from mlsub.packing.runs import EntryRuns, LeftOut, choose_runs, is_gzip
+from mlsub.packing.tree import TreeDifference, compare_trees
 from mlsub.rules.catalogue import finding
 from mlsub.rules.load import entry_requirements
 from mlsub.submission.audit import LINK_ESCAPES, link_faults
@@ -267,41 +269,16 @@ def missing_files(manifest: Manifest) -> dict[Path, Template]:
     return found
 
 
-class Difference(msgspec.Struct, frozen=True):
-    """Places of files, sorted: ``extra`` are there and not planned.
-
-    ``foreign`` are those of ``changed`` and ``extra`` that pack did not write, or that were changed since.
-    """
-
-    new: tuple[str, ...] = ()
-    changed: tuple[str, ...] = ()
-    same: tuple[str, ...] = ()
-    extra: tuple[str, ...] = ()
-    foreign: tuple[str, ...] = ()
-
-    @property
-    def none(self) -> bool:
-        """Whether the tree is as planned."""
-        return not (self.new or self.changed or self.extra)
-
-
-def compare(pieces: Sequence[Piece], out: Path) -> Difference:
+def compare_folder(pieces: Sequence[Piece], out: Path) -> TreeDifference:
     """Compare the files of a package with a folder, which need not exist: contents, links, and what may be executed.
 
     Raises:
         OSError: something in the folder cannot be read.
     """
-    there, planned = set(list_files(out) if out.is_dir() else ()), {item.to: item for item in pieces}
-    same = {to for to, item in planned.items() if to in there and _equal(item, out / to)}
-    changed = tuple(to for to in planned if to in there and to not in same)
-    extra = tuple(sorted(there - planned.keys()))
-    return Difference(
-        new=tuple(to for to in planned if to not in there),
-        changed=changed,
-        same=tuple(to for to in planned if to in same),
-        extra=extra,
-        foreign=foreign_files(out, {path: path_digest(out / path) for path in (*changed, *extra)}),
-    )
+    there = {path: out / path for path in list_files(out)} if out.is_dir() else {}
+    difference = compare_trees({piece.to: piece for piece in pieces}, there, _equal)
+    digests = {path: path_digest(out / path) for path in (*difference.changed, *difference.extra)}
+    return replace(difference, foreign=foreign_files(out, digests))
 
 
 def _equal(item: Piece, file: Path) -> bool:
@@ -314,7 +291,7 @@ def _equal(item: Piece, file: Path) -> bool:
     return item.source.samefile(file) or filecmp.cmp(item.source, file, shallow=False)
 
 
-def obstacles(plan: Plan, out: Path, difference: Difference, *, force: bool) -> Iterator[Finding]:
+def obstacles(plan: Plan, out: Path, difference: TreeDifference, *, force: bool) -> Iterator[Finding]:
     """Yield why OUT must not be replaced, though the package may be fine; a folder above named like another round."""
     yield from _other_round(plan, out)
     if difference.none:

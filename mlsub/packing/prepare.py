@@ -21,9 +21,9 @@ from mlsub.io.folders import Piece
 from mlsub.io.look import open_regular
 from mlsub.log.rewrite import ENDINGS
 from mlsub.packing.manifest import Preparation, Redact
-from mlsub.packing.plan import Difference
 from mlsub.packing.redact.redactor import Redactor
 from mlsub.packing.runs import is_gzip
+from mlsub.packing.tree import TreeDifference
 from mlsub.packing.truncate import LIMIT, truncate
 from mlsub.score import FILE, missing_scaling, render_scaling
 from mlsub.submission.report import Report
@@ -95,7 +95,7 @@ def _is_log(to: str) -> bool:
     return to.endswith(ENDINGS) and not any(part.startswith(".") for part in to.split("/"))
 
 
-def unasked_words(difference: Difference, asked: Preparation, pieces: Iterable[Piece], out: Path) -> tuple[str, ...]:
+def unasked_words(difference: TreeDifference, asked: Preparation, pieces: Iterable[Piece], out: Path) -> tuple[str, ...]:
     """Return the words of ``prepare`` that are not asked for and may have made what differs in a folder.
 
     Args:

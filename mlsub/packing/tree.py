@@ -12,20 +12,22 @@ tree is a :class:`tarfile.TarInfo`, whose name begins with the tree's own: a fil
 
 from __future__ import annotations
 
+import operator
 import os
 import re
 import stat
 import tarfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
 from mlsub.findings import Finding
 from mlsub.io import MlsubError, reason_of
-from mlsub.io.look import content_digest, failing_as, file_digest, names_in, open_regular
+from mlsub.io.look import failing_as, file_digest, open_regular
 from mlsub.io.show import folded
 from mlsub.io.write import is_temporary_name
 from mlsub.packing.names import MANIFEST, SAME_NAME, link_problems, name_problem
@@ -51,7 +53,7 @@ class DamagedError(Exception):
 
 
 class Tree(msgspec.Struct, frozen=True):
-    """A tree that can be sealed: its folder, its members sorted by path, and its round, as :class:`Manifest` has it.
+    """A tree that can be sealed: its folder, its members sorted by path, and its round, as :class:`Checksums` has it.
 
     ``linked`` are the logs that are links out of the tree, whose content is sealed in their place; ``left_out`` the
     paths that are not sealed.
@@ -207,7 +209,7 @@ _LINE = re.compile(
 )
 
 
-class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+class Checksums(msgspec.Struct, frozen=True, kw_only=True):
     """What a tree holds: SHA-256 of each file by path, target of each link, and the empty folders.
 
     ``round`` is what a folder of its round is called (``training_v5.1``), empty where that is not known.
@@ -232,18 +234,18 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
         return next(iter(self.files)).split("/")[0]
 
 
-def make_manifest(files: Mapping[str, str], members: Iterable[tarfile.TarInfo]) -> Manifest:
+def make_checksums(files: Mapping[str, str], members: Iterable[tarfile.TarInfo]) -> Checksums:
     """Return the manifest of members, with the SHA-256 of the files by path."""
     members = list(members)
     parents = {member.name.rpartition("/")[0] for member in members}
-    return Manifest(
+    return Checksums(
         files=files,
         links={member.name: member.linkname for member in members if member.issym()},
         folders=tuple(member.name for member in members if member.isdir() and member.name not in parents),
     )
 
 
-def parse_manifest(content: bytes, where: str) -> Manifest:
+def parse_checksums(content: bytes, where: str) -> Checksums:
     """Read a manifest, of ``seal`` or of ``sha256sum``.
 
     Raises:
@@ -281,10 +283,10 @@ def parse_manifest(content: bytes, where: str) -> Manifest:
         raise MlsubError(f"{where} is not a manifest: it names no file.")
     if len({path.split("/")[0] for path in files}) > 1:
         raise MlsubError(f"{where} names files of more than one tree.")
-    return Manifest(files=files, links=links, folders=tuple(folders), round=round_)
+    return Checksums(files=files, links=links, folders=tuple(folders), round=round_)
 
 
-def read_manifest(file: Path) -> Manifest:
+def read_checksums(file: Path) -> Checksums:
     """Read a manifest from a file.
 
     Raises:
@@ -294,60 +296,76 @@ def read_manifest(file: Path) -> Manifest:
         content = stream.read(MAX_MANIFEST + 1)
     if len(content) > MAX_MANIFEST:
         raise MlsubError(f"{file} is not a manifest: longer than {MAX_MANIFEST} bytes.")
-    return parse_manifest(content, str(file))
+    return parse_checksums(content, str(file))
 
 
-def differences(listed: Manifest, found: Manifest) -> tuple[Finding, ...]:
-    """Return what is there against what the manifest lists, sorted by path; nothing where they agree."""
-    pairs = (
-        ("a file", listed.files, found.files),
-        ("a link", listed.links, found.links),
-        ("an empty folder", dict.fromkeys(listed.folders, ""), dict.fromkeys(found.folders, "")),
+class TreeDifference(msgspec.Struct, frozen=True):
+    """How a tree differs from what it should hold: paths.
+
+    ``new`` should be there and are not, ``extra`` are there and should not be. ``foreign``, of a folder that is going
+    to be replaced, are those of ``changed`` and ``extra`` that pack did not write, or that were changed since.
+    """
+
+    new: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    same: tuple[str, ...] = ()
+    extra: tuple[str, ...] = ()
+    foreign: tuple[str, ...] = ()
+
+    @property
+    def none(self) -> bool:
+        """Whether the tree is as it should be."""
+        return not (self.new or self.changed or self.extra)
+
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+
+def compare_trees(
+    wanted: Mapping[str, A], there: Mapping[str, B], alike: Callable[[A, B], bool] = operator.eq
+) -> TreeDifference:
+    """Compare what should be in a tree with what is there, each by path."""
+    same = {path for path, one in wanted.items() if path in there and alike(one, there[path])}
+    return TreeDifference(
+        new=tuple(path for path in wanted if path not in there),
+        changed=tuple(path for path in wanted if path in there and path not in same),
+        same=tuple(path for path in wanted if path in same),
+        extra=tuple(sorted(there.keys() - wanted.keys())),
     )
-    changes = []
-    for kind, old, new in pairs:
-        for path in {*old, *new}:
-            if path not in new:
-                changes.append(finding("seal.missing", path, f"{kind} of the manifest is not there"))
-            elif path not in old:
-                changes.append(finding("seal.extra", path, f"{kind} is there that the manifest does not list"))
-            elif old[path] != new[path]:
-                aspect = "SHA-256" if kind == "a file" else "target"
-                message = f"{kind} has another {aspect} than the manifest"
-                changes.append(finding("seal.differs", path, message, expected=old[path], actual=new[path]))
+
+
+def compare_checksums(listed: Checksums, found: Checksums) -> tuple[Finding, ...]:
+    """Return what is there against what a manifest lists, sorted by path; nothing where they agree."""
+    changes: list[Finding] = []
+    for kind, aspect, old, new in (
+        ("a file", "SHA-256", listed.files, found.files),
+        ("a link", "target", listed.links, found.links),
+        ("an empty folder", "", dict.fromkeys(listed.folders, ""), dict.fromkeys(found.folders, "")),
+    ):
+        difference = compare_trees(old, new)
+        missing, extra = f"{kind} of the manifest is not there", f"{kind} is there that the manifest does not list"
+        differs = f"{kind} has another {aspect} than the manifest"
+        changes += [finding("seal.missing", path, missing) for path in difference.new]
+        changes += [finding("seal.extra", path, extra) for path in difference.extra]
+        for path in difference.changed:
+            changes.append(finding("seal.differs", path, differs, expected=old[path], actual=new[path]))
     return tuple(sorted(changes, key=lambda change: (change.path, change.rule)))
 
 
 def compare_tree(
-    folder: Path,
-    listed: Manifest,
-    manifest: Path | None = None,
-    progress: Progress | None = None,
-    *,
-    sealed_from: bool = False,
-) -> tuple[Path, tuple[Finding, ...]]:
-    """Compare an unpacked tree with a manifest, and return its place and what differs.
-
-    With a manifest that is named, a folder called as the tree is the tree, whatever lies in it. Any other folder, and
-    one with its manifest inside, holds the tree, and nothing beside it but that manifest.
+    tree: Path, listed: Checksums, progress: Progress | None = None, *, sealed_from: bool = False
+) -> tuple[Finding, ...]:
+    """Compare a tree with its manifest, and return what differs.
 
     Args:
-        folder: the tree, or the folder it lies in.
+        tree: the folder, by its real name.
         listed: its manifest.
-        manifest: the file it was read from; None for the one in the folder, which ``mlsub unseal`` writes.
         progress: called with the members that are compared, and those there are.
         sealed_from: whether it is the tree that was sealed, in which logs may be links out of it.
-
-    Raises:
-        MlsubError: the manifest is of a tree of another name, or what lies beside it cannot be listed.
     """
-    folder, top = folder.resolve(), listed.top
-    is_tree = manifest is not None and folder.name == top
-    tree = folder if is_tree else folder / top
-    if not is_tree and (tree.is_symlink() or not tree.is_dir()):
-        raise MlsubError(f"the manifest is of {top}, which {folder} neither is nor contains. Name another folder.")
-    problems: list[Finding] = [] if is_tree else list(_find_extras(folder, top, manifest))
-    members = sorted(_walk(tree, top, problems), key=lambda member: member.name)
+    problems: list[Finding] = []
+    members = sorted(_walk(tree, tree.name, problems), key=lambda member: member.name)
     members, linked = _take_linked_logs(tree, members) if sealed_from else (members, ())
     files: dict[str, str] = {}
     for number, member in enumerate(members):
@@ -355,21 +373,9 @@ def compare_tree(
             progress(number, len(members))
         if member.isreg():
             try:
-                file = tree / member.name.partition("/")[2]
-                files[member.name] = file_digest(file, follow=member.name in linked)
+                files[member.name] = file_digest(tree.parent / member.name, follow=member.name in linked)
             except OSError as error:
                 problems.append(finding("seal.unreadable", member.name, f"it cannot be read: {reason_of(error)}"))
     known = {problem.path for problem in problems}
-    changes = differences(listed, make_manifest(files, members))
-    return tree, (*problems, *(change for change in changes if change.path not in known))
-
-
-def _find_extras(folder: Path, top: str, manifest: Path | None) -> Iterator[Finding]:
-    """Yield what lies beside a tree: nothing is listed but the manifest with which it was unpacked."""
-    with failing_as(f"{folder} cannot be read"):
-        names = sorted(names_in(folder))
-    for name in names:
-        if name == MANIFEST and manifest is not None and content_digest(manifest) != content_digest(folder / name):
-            yield finding("seal.differs", name, "the manifest beside the tree is not the one that was given")
-        elif name not in (top, MANIFEST):
-            yield finding("seal.extra", name, f"it lies beside {top}, and the manifest does not list it")
+    changes = compare_checksums(listed, make_checksums(files, members))
+    return (*problems, *(change for change in changes if change.path not in known))

@@ -20,7 +20,7 @@ from mlsub.io.show import plural
 from mlsub.packing.manifest import Manifest
 from mlsub.packing.names import MANIFEST_SUFFIX
 from mlsub.packing.pack import PackOptions, deciding, pack
-from mlsub.packing.tree import compare_tree, read_manifest
+from mlsub.packing.tree import compare_tree, read_checksums
 from mlsub.present.envelope import Answer
 from mlsub.rounds import Round, get_round
 from mlsub.rounds.calendar import CalendarDay, calendar_of
@@ -283,7 +283,7 @@ def _sealed(package: Path) -> tuple[str | None, bool]:
         with suppress(MlsubError):
             if file.is_file() and manifest.is_file():
                 before = str(file)
-                if not compare_tree(package, read_manifest(manifest), manifest, sealed_from=True)[1]:
+                if not compare_tree(package.resolve(), read_checksums(manifest), sealed_from=True):
                     return before, True
     return before, False
 

@@ -8,23 +8,22 @@ from typing import ClassVar
 
 from mlsub.findings import Finding
 from mlsub.io import MlsubError
-from mlsub.io.look import failing_as, file_digest, open_regular
+from mlsub.io.look import failing_as, file_digest, names_in, open_regular
 from mlsub.io.show import plural
 from mlsub.packing.archive import discard
 from mlsub.packing.forms import Form, Key, check_opener, check_sha1, form_of, read_sealed
 from mlsub.packing.names import MANIFEST, RECEIPT_SUFFIX
-from mlsub.packing.tree import RefusedError, compare_tree, differences, read_manifest
+from mlsub.packing.tree import RefusedError, compare_tree, read_checksums
 from mlsub.present.document import Document, Findings, Span, Text, document
 from mlsub.present.envelope import Answer
 from mlsub.present.terminal import Progress
 from mlsub.rules.catalogue import finding
-from mlsub.submission.find import is_folder
 
 _MAX_RECEIPT = 1 << 20
 _RECEIPT = re.compile(r"^sealed file: .*\nbytes: +(\d{1,19})\nSHA-256: +([0-9a-f]{64})$", re.MULTILINE)
 
 
-class Checked(Answer, frozen=True, kw_only=True):
+class Verification(Answer, frozen=True, kw_only=True):
     """What was compared with what, in words; what differs; what to note."""
 
     SCHEMA: ClassVar[int] = 3
@@ -34,7 +33,7 @@ class Checked(Answer, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
 
-def document_of(checked: Checked) -> Document:
+def document_of(checked: Verification) -> Document:
     """Build what differs, and what was compared."""
     count = len(checked.findings)
     verdict = plural(count, "finding") if count else "Nothing differs"
@@ -45,41 +44,21 @@ def document_of(checked: Checked) -> Document:
     )
 
 
-def verify(
-    path: Path, key: Key | None, manifest: Path | None, max_size: int | None, progress: Progress | None
-) -> Checked:
-    """Compare a sealed file or an opened tree with its manifest, or with another if one is given.
-
-    Raises:
-        MlsubError: it cannot be compared, or there is a key for a folder.
-    """
-    if not is_folder(path):
-        return verify_sealed(path, key, manifest, max_size, progress)
-    if key is not None:
-        raise MlsubError(f"{path} is a folder: no key is needed. Name a sealed file, or leave out the key.")
-    return verify_tree(path, manifest, progress)
-
-
 def verify_sealed(
-    file: Path,
-    key: Key | None,
-    manifest: Path | None = None,
-    max_size: int | None = None,
-    progress: Progress | None = None,
-) -> Checked:
-    """Open a sealed file without writing, and compare it with the manifest in it, and with another if one is given.
+    file: Path, key: Key | None, max_size: int | None = None, progress: Progress | None = None
+) -> Verification:
+    """Open a sealed file without writing, and compare it with the manifest in it.
 
-    Without a key, a file sealed for others can still be compared with the receipt beside it.
+    Without a key, a file sealed for others is compared with the receipt beside it.
 
     Raises:
         MlsubError: it cannot be read, or there is neither key nor receipt.
     """
     form = form_of(file)
     receipt = file.with_name(file.name + RECEIPT_SUFFIX)
-    if key is None and manifest is None and form is not Form.ARCHIVE and receipt.is_file():
+    if key is None and form is not Form.ARCHIVE and receipt.is_file():
         return verify_receipt(file, receipt)
     check_opener(file, form, key)
-    listed = read_manifest(manifest) if manifest is not None else None
     compared = f"{file.name} ({form.value})"
     notes: tuple[str, ...] = ()
     try:
@@ -87,14 +66,12 @@ def verify_sealed(
             notes = check_sha1(file) if form is Form.OPENSSL else ()
             found, size = read_sealed(file, form, key, discard, max_size, progress)
     except RefusedError as error:
-        return Checked(compared=compared, findings=error.findings, notes=notes)
+        return Verification(compared=compared, findings=error.findings, notes=notes)
     compared += f" with its manifest: {len(found.files)} files, {size} bytes"
-    if listed is None:
-        return Checked(compared=compared, findings=(), notes=notes)
-    return Checked(compared=f"{compared}; and with {manifest}", findings=differences(listed, found), notes=notes)
+    return Verification(compared=compared, findings=(), notes=notes)
 
 
-def verify_receipt(file: Path, receipt: Path) -> Checked:
+def verify_receipt(file: Path, receipt: Path) -> Verification:
     """Compare the sealed file with the size and SHA-256 its receipt names; what is in it stays unseen.
 
     Raises:
@@ -111,16 +88,33 @@ def verify_receipt(file: Path, receipt: Path) -> Checked:
         message = f"the file has another {changed[0]} than its receipt says"
         findings = (finding("seal.damaged", file.name, message, expected=changed[1], actual=changed[2]),)
     note = "no key was given: the sealed file was compared with its receipt, its content was not checked"
-    return Checked(compared=f"{file.name} with {receipt.name}", findings=findings, notes=(note,))
+    return Verification(compared=f"{file.name} with {receipt.name}", findings=findings, notes=(note,))
 
 
-def verify_tree(folder: Path, manifest: Path | None = None, progress: Progress | None = None) -> Checked:
-    """Compare an unpacked tree with a manifest; None is ``MANIFEST.sha256`` in the folder.
+def verify_tree(folder: Path, manifest: Path | None = None, progress: Progress | None = None) -> Verification:
+    """Compare an unpacked tree with its manifest.
+
+    Args:
+        folder: the tree; without a manifest, what ``mlsub unseal`` made: a folder with the tree and its manifest alone.
+        manifest: the file beside the sealed one, which lists the tree.
+        progress: called with the members that are compared, and those there are.
 
     Raises:
-        MlsubError: one of them cannot be read.
+        MlsubError: one of them cannot be read, or the manifest is of a tree of another name.
     """
     file = folder / MANIFEST if manifest is None else manifest
-    listed = read_manifest(file)
-    tree, found = compare_tree(folder, listed, manifest, progress)
-    return Checked(compared=f"{tree} with {file}: {len(listed.files)} files listed", findings=found)
+    listed = read_checksums(file)
+    folder = folder.resolve()
+    tree = folder / listed.top if manifest is None else folder
+    if tree.name != listed.top:
+        raise MlsubError(f"the manifest is of {listed.top}, and {folder} has another name. Name the tree itself.")
+    if tree.is_symlink() or not tree.is_dir():
+        raise MlsubError(f"the manifest is of {listed.top}, which {folder} does not contain. Name another folder.")
+    beside: list[Finding] = []
+    if manifest is None:
+        with failing_as(f"{folder} cannot be read"):
+            names = sorted(set(names_in(folder)) - {listed.top, MANIFEST})
+        message = f"it lies beside {listed.top}, and the manifest does not list it"
+        beside = [finding("seal.extra", name, message) for name in names]
+    found = (*beside, *compare_tree(tree, listed, progress))
+    return Verification(compared=f"{tree} with {file}: {len(listed.files)} files listed", findings=found)

@@ -320,6 +320,7 @@ ENDS = [
     (["verify", "TREE"], "mlsub verify: TREE/MANIFEST.sha256 cannot be read: No such file"),
     (["verify", "TREE", "-i", "HERE/key"], "mlsub verify: TREE is a folder: no key is needed."),
     (["verify", "TREE", "--manifest", "HERE/key"], "mlsub verify: HERE/key"),
+    (["verify", "HERE/key", "--manifest", "HERE/key"], "--manifest is for a folder, and HERE/key is not one."),
 ]
 
 

@@ -27,7 +27,7 @@ from mlsub.packing.forms import read_identities, read_passphrase
 from mlsub.packing.names import name_problem, target_problem
 from mlsub.packing.redact.redactor import Redactor
 from mlsub.packing.runs import _matches
-from mlsub.packing.tree import make_member, read_manifest, scan
+from mlsub.packing.tree import make_member, read_checksums, scan
 from mlsub.rounds import get_round
 from mlsub.rules.engine import Gatherer
 from mlsub.rules.formula import parse
@@ -265,7 +265,7 @@ def _long_path(_: Path, size: int) -> object:
 
 _TABLE = b"submitter,system_name,division,availability,resnet\nACME,rack1,closed,onprem,1\n"
 _BASELINE = _file("b.json", b'{"findings": []}', read_baseline)
-_MANIFEST = _file("MANIFEST.sha256", b"0" * 64 + b"  T/a\n", read_manifest, b"#")
+_MANIFEST = _file("MANIFEST.sha256", b"0" * 64 + b"  T/a\n", read_checksums, b"#")
 _MATCHED = _logs(lambda names: list(_matches(Path(names[0], "*.txt"))))
 _CAPTURE = b'{"mlsub": "1", "host": "x", "values": {}}'
 CASES = (
