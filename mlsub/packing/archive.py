@@ -208,7 +208,9 @@ def _check_trailer(file: IO[bytes]) -> int:
     return size
 
 
-def _read_tar(tar: gzip.GzipFile, put: Put, limit: Callable[[tarfile.TarInfo, int, int], None]) -> tuple[Checksums, int]:
+def _read_tar(
+    tar: gzip.GzipFile, put: Put, limit: Callable[[tarfile.TarInfo, int, int], None]
+) -> tuple[Checksums, int]:
     taken: dict[str, tarfile.TarInfo] = {}
     names = {folded(MANIFEST): MANIFEST}
     digests: dict[str, str] = {}

@@ -33,13 +33,13 @@ PathText = Annotated[
 Paths = Annotated[tuple[PathText, ...], Says(minItems=1, maxItems=10_000)]
 
 
-class Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ManifestItem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A mapping of a manifest, and the line it begins on, which reading adds. A word that is None was left out."""
 
     line: Annotated[int, msgspec.Meta(extra_json_schema={"readOnly": True})] = 0
 
 
-class Entry(Part, frozen=True, kw_only=True):
+class ManifestEntry(ManifestItem, frozen=True, kw_only=True):
     """One system and benchmark, and where its runs are.
 
     As read, paths are absolute, and a division that the manifest gives for all stands here.
@@ -72,7 +72,7 @@ class Entry(Part, frozen=True, kw_only=True):
         return (self.runs,) if isinstance(self.runs, str) else self.runs
 
 
-class Code(Part, frozen=True, kw_only=True):
+class ManifestCode(ManifestItem, frozen=True, kw_only=True):
     """Source code of a benchmark."""
 
     benchmark: str
@@ -80,14 +80,14 @@ class Code(Part, frozen=True, kw_only=True):
     folder: PathText
 
 
-class ExtraFile(Part, frozen=True, kw_only=True, rename={"source": "from"}):
+class ExtraFile(ManifestItem, frozen=True, kw_only=True, rename={"source": "from"}):
     """Any other file or folder, and its place in the submission."""
 
     source: Annotated[PathText, Says("A file, or a folder with all it holds.")]
     to: Annotated[str, Says("Its place, relative to the organisation's folder.", minLength=1, maxLength=1024)]
 
 
-class Waiver(Part, frozen=True, kw_only=True):
+class Waiver(ManifestItem, frozen=True, kw_only=True):
     """A rejection that does not keep the package from being written."""
 
     rule: Annotated[Text, Says("The id of the finding, such as rcp.too-fast.")]
@@ -119,7 +119,7 @@ def to_ask(words: Iterable[str]) -> str:
     return f"prepare: {{{', '.join(f'{word}: true' for word in words)}}}"
 
 
-class Content(Part, frozen=True, kw_only=True):
+class Content(ManifestItem, frozen=True, kw_only=True):
     """A submission: its systems, where their runs are, and what else belongs to it."""
 
     organisation: Annotated[Name, Says("The submitter; the name of the submission's folder.")]
@@ -127,8 +127,8 @@ class Content(Part, frozen=True, kw_only=True):
     usage: Annotated[Literal["training", "hpc", "rehearsal"], Says("training, hpc or rehearsal.")] = "training"
     division: Annotated[DivisionName, Says("The division of entries without their own.")] | None = None
     systems: Annotated[dict[Name, PathText], Says("By name, each with the file of its description.", minProperties=1)]
-    entries: Annotated[tuple[Entry, ...], Says("System by benchmark: where the runs are.", minItems=1)]
-    code: Annotated[tuple[Code, ...], Says("Folders of source code, one for each implementation.")] = ()
+    entries: Annotated[tuple[ManifestEntry, ...], Says("System by benchmark: where the runs are.", minItems=1)]
+    code: Annotated[tuple[ManifestCode, ...], Says("Folders of source code, one for each implementation.")] = ()
     files: Annotated[tuple[ExtraFile, ...], Says("Anything else that belongs in the submission.")] = ()
     prepare: Annotated[Preparation, Says("What is done to files on their way into the package.")] = Preparation()
     waivers: Annotated[tuple[Waiver, ...], Says("Rejections to write it despite; the verdict stays.")] = ()
@@ -158,8 +158,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     organisation: str
     round: Round
     systems: tuple[System, ...]
-    entries: tuple[Entry, ...]
-    code: tuple[Code, ...]
+    entries: tuple[ManifestEntry, ...]
+    code: tuple[ManifestCode, ...]
     files: tuple[ExtraFile, ...]
     prepare: Preparation
     waivers: tuple[Waiver, ...]
@@ -175,7 +175,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
         """Where the package goes if nothing else is asked for: ``training_v5.1/ACME`` beside the manifest."""
         return self.file.parent / f"{self.round.usage}_v{self.round.name}" / self.organisation
 
-    def setup_of(self, entry: Entry) -> Path:
+    def setup_of(self, entry: ManifestEntry) -> Path:
         """Return the folder of an entry's README.md, setup.sh and so on; it need not exist."""
         return Path(entry.setup) if entry.setup is not None else self.folder / "setup" / entry.benchmark / entry.system
 
@@ -194,7 +194,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
         self,
         rule: str,
         message: str | None = None,
-        item: System | Part | None = None,
+        item: System | ManifestItem | None = None,
         *,
         expected: str | None = None,
         actual: str | None = None,

@@ -21,9 +21,9 @@ from mlsub.io.folders import Piece, assemble, failing_to_read, record_existing
 from mlsub.io.look import failing_as
 from mlsub.io.write import make_folder, write_file
 from mlsub.packing.manifest import Manifest, Preparation, Waiver, to_ask
-from mlsub.packing.plan import Plan, compare_folder, lies_in, make_plan, missing_files, obstacles
+from mlsub.packing.plan import PackPlan, compare_folder, lies_in, make_plan, missing_files, obstacles
 from mlsub.packing.prepare import prepare, unasked_words
-from mlsub.packing.runs import EntryRuns, LeftOut
+from mlsub.packing.runs import EntryRuns, OmittedSource
 from mlsub.packing.tree import TreeDifference
 from mlsub.present.envelope import Answer
 from mlsub.rules.catalogue import finding, has_effect
@@ -105,7 +105,7 @@ class Packing(Answer, frozen=True, kw_only=True):
     refused: bool
     runs: tuple[EntryRuns, ...]
     files: tuple[File, ...]
-    left_out: tuple[LeftOut, ...]
+    left_out: tuple[OmittedSource, ...]
     templates: tuple[str, ...]
     difference: TreeDifference
     unasked: tuple[str, ...]
@@ -115,7 +115,7 @@ class Packing(Answer, frozen=True, kw_only=True):
     report: Report | None
 
 
-def pack(manifest: Manifest, out: Path, options: PackOptions) -> tuple[Plan, Packing]:
+def pack(manifest: Manifest, out: Path, options: PackOptions) -> tuple[PackPlan, Packing]:
     """Plan and check a submission, and write it where that is asked for and nothing is in the way.
 
     Args:
@@ -148,7 +148,7 @@ def pack(manifest: Manifest, out: Path, options: PackOptions) -> tuple[Plan, Pac
 
 def _plan(
     manifest: Manifest, out: Path, options: PackOptions, context: Context, folder: Path
-) -> tuple[Plan, Sequence[Piece], Packing]:
+) -> tuple[PackPlan, Sequence[Piece], Packing]:
     """Return the plan, its files as they come into the package, and what is known before the check.
 
     Files are prepared in ``folder``; templates are written here.
@@ -165,10 +165,10 @@ def _plan(
             write_file(file, template.content.encode(), force=False, executable=template.executable)
         plan = make_plan(manifest, options.context)
         wanted = manifest.prepare if plan.sound or options.partly else Preparation()
-        pieces, done = prepare(plan.items, wanted, folder, partial(_check_links, manifest, context))
+        pieces, done = prepare(plan.pieces, wanted, folder, partial(_check_links, manifest, context))
         difference = compare_folder(pieces, out) if plan.sound else TreeDifference()
         unasked = unasked_words(difference, wanted, pieces, out)
-    sources = {item.to: str(item.source) for item in plan.items if item.source is not None}
+    sources = {item.to: str(item.source) for item in plan.pieces if item.source is not None}
     findings = (*plan.findings, *obstacles(plan, out, difference, force=options.force))
     if unasked:
         findings = (*findings, manifest.finding("package.unasked", expected=to_ask(unasked)))

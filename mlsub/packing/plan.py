@@ -19,8 +19,8 @@ from mlsub.io import reason_of
 from mlsub.io.folders import Piece, foreign_files, list_files, path_digest
 from mlsub.io.look import open_regular
 from mlsub.io.show import first_few
-from mlsub.packing.manifest import Entry, Manifest, Part, System
-from mlsub.packing.runs import EntryRuns, LeftOut, choose_runs, is_gzip
+from mlsub.packing.manifest import Manifest, ManifestEntry, ManifestItem, System
+from mlsub.packing.runs import EntryRuns, OmittedSource, choose_runs, is_gzip
 from mlsub.packing.tree import TreeDifference, compare_trees
 from mlsub.rules.catalogue import finding
 from mlsub.rules.load import entry_requirements
@@ -37,18 +37,16 @@ from mlsub.workspace import AS_FOUND, Context
 #: Why a template stays out.
 UNFILLED = "a template: fill it in, and remove every line that asks for it"
 #: What goes into a submission, what stays out, or what cannot be packed.
-Taken = Piece | LeftOut | Finding
+Taken = Piece | OmittedSource | Finding
 #: A rule, what is wrong, and what was found.
 Fault = tuple[str, str, Path | str]
 
 
-class Plan(msgspec.Struct, frozen=True):
-    """What the submission will consist of; ``items`` are sorted by their place, each place once."""
+class PackagePlan(msgspec.Struct, frozen=True, kw_only=True):
+    """Which file of a package comes from where, each place once; what is left out; and what is wrong with that."""
 
-    manifest: Manifest
-    items: tuple[Piece, ...]
-    runs: tuple[EntryRuns, ...]
-    left_out: tuple[LeftOut, ...]
+    pieces: tuple[Piece, ...]
+    left_out: tuple[OmittedSource, ...]
     findings: tuple[Finding, ...]
 
     @property
@@ -57,7 +55,14 @@ class Plan(msgspec.Struct, frozen=True):
         return not any(found.severity is Severity.ERROR for found in self.findings)
 
 
-def make_plan(manifest: Manifest, context: Context = AS_FOUND) -> Plan:
+class PackPlan(PackagePlan, frozen=True, kw_only=True):
+    """The plan of a submission, whose ``pieces`` are sorted by place."""
+
+    manifest: Manifest
+    runs: tuple[EntryRuns, ...]
+
+
+def make_plan(manifest: Manifest, context: Context = AS_FOUND) -> PackPlan:
     """Plan a submission.
 
     Args:
@@ -67,11 +72,17 @@ def make_plan(manifest: Manifest, context: Context = AS_FOUND) -> Plan:
     chosen = [choose_runs(manifest, entry, context) for entry in manifest.entries]
     runs = tuple(each for each, _ in chosen)
     parts = [*(part for _, aside in chosen for part in aside), *_parts(manifest, runs)]
-    left_out = [part for part in parts if isinstance(part, LeftOut)]
+    left_out = [part for part in parts if isinstance(part, OmittedSource)]
     kept, conflicts = _each_place_once([part for part in parts if isinstance(part, Piece)], manifest)
     findings = [part for part in parts if isinstance(part, Finding)]
     findings += [*conflicts, *_divisions(manifest), *_used_twice(runs, manifest)]
-    return Plan(manifest, kept, runs, tuple(dict.fromkeys(left_out)), tuple(dict.fromkeys(findings)))
+    return PackPlan(
+        pieces=kept,
+        left_out=tuple(dict.fromkeys(left_out)),
+        findings=tuple(dict.fromkeys(findings)),
+        manifest=manifest,
+        runs=runs,
+    )
 
 
 def _parts(manifest: Manifest, runs: Iterable[EntryRuns]) -> Iterator[Taken]:
@@ -140,7 +151,7 @@ def _divisions(manifest: Manifest) -> Iterator[Finding]:
 
 def _used_twice(runs: Iterable[EntryRuns], manifest: Manifest) -> Iterator[Finding]:
     """Yield logs that two entries submit."""
-    owner: dict[str, Entry] = {}
+    owner: dict[str, ManifestEntry] = {}
     for entry, chosen in zip(manifest.entries, runs, strict=True):
         for run in chosen.runs:
             first = owner.setdefault(os.path.realpath(run), entry)
@@ -169,17 +180,19 @@ def expected_paths(manifest: Manifest) -> dict[str, str]:
     return expected
 
 
-def _implementation(manifest: Manifest, entry: Entry) -> str:
+def _implementation(manifest: Manifest, entry: ManifestEntry) -> str:
     """Return the name of an entry's implementation: its own, or that of the benchmark's first code."""
     first = next((code.implementation for code in manifest.code if code.benchmark == entry.benchmark), "implementation")
     return entry.implementation or first
 
 
-def _templates(manifest: Manifest, entry: Entry) -> tuple[Template, ...]:
+def _templates(manifest: Manifest, entry: ManifestEntry) -> tuple[Template, ...]:
     return templates(entry.system, entry.benchmark, _implementation(manifest, entry))
 
 
-def _file(manifest: Manifest, source: Path, to: str, named: System | Part, *, executable: bool | None = None) -> Taken:
+def _file(
+    manifest: Manifest, source: Path, to: str, named: System | ManifestItem, *, executable: bool | None = None
+) -> Taken:
     """Return a single file; links are followed, for it is named by the manifest itself.
 
     Args:
@@ -201,7 +214,7 @@ def _file(manifest: Manifest, source: Path, to: str, named: System | Part, *, ex
 
 
 def _folder(
-    manifest: Manifest, folder: Path, to: str, named: System | Part, missing: str = "package.source-missing"
+    manifest: Manifest, folder: Path, to: str, named: System | ManifestItem, missing: str = "package.source-missing"
 ) -> Iterator[Taken]:
     """Yield a folder with all it holds; what editors, caches and version control leave behind stays out.
 
@@ -219,7 +232,9 @@ def _folder(
         return
     file_tree = read_file_tree(folder)
     strays = {path: kind for kind, paths in stray_paths(file_tree).items() for path in paths}
-    yield from (LeftOut(str(folder / path), f"{kind} do not belong in a submission") for path, kind in strays.items())
+    yield from (
+        OmittedSource(str(folder / path), f"{kind} do not belong in a submission") for path, kind in strays.items()
+    )
     items = [item for item in file_tree.items if not strays.keys() & {item.path, *parents(item.path)}]
     faults = list(_faults(folder, file_tree, items))
     taken = [item for item in items if item.kind in (ItemKind.FILE, ItemKind.LINK)]
@@ -229,7 +244,7 @@ def _folder(
         source = None if item.kind is ItemKind.LINK else folder / item.path
         place = f"{to}/{item.path}"
         if source is not None and may_be_template(place) and begins_as_template(source):
-            yield LeftOut(str(source), UNFILLED)
+            yield OmittedSource(str(source), UNFILLED)
         else:
             yield Piece(to=place, source=source, link=item.target, executable=item.executable)
     for rule, message, found in faults:
@@ -291,13 +306,13 @@ def _equal(item: Piece, file: Path) -> bool:
     return item.source.samefile(file) or filecmp.cmp(item.source, file, shallow=False)
 
 
-def obstacles(plan: Plan, out: Path, difference: TreeDifference, *, force: bool) -> Iterator[Finding]:
+def obstacles(plan: PackPlan, out: Path, difference: TreeDifference, *, force: bool) -> Iterator[Finding]:
     """Yield why OUT must not be replaced, though the package may be fine; a folder above named like another round."""
     yield from _other_round(plan, out)
     if difference.none:
         return
     manifest = plan.manifest
-    sources = [manifest.file, *(item.source for item in plan.items if item.source is not None)]
+    sources = [manifest.file, *(item.source for item in plan.pieces if item.source is not None)]
     inside = [str(source) for source in sources if lies_in(source, out)]
     if inside:
         yield _obstacle("package.source-in-out", out, "Sources lie in the folder that is replaced", inside)
@@ -319,7 +334,7 @@ def obstacles(plan: Plan, out: Path, difference: TreeDifference, *, force: bool)
         yield _obstacle("package.out-changed", out, message, lost)
 
 
-def _other_round(plan: Plan, out: Path) -> Iterator[Finding]:
+def _other_round(plan: PackPlan, out: Path) -> Iterator[Finding]:
     round_ = plan.manifest.round
     place = Path(os.path.abspath(out))  # noqa: PTH100  (links keep the names people gave them)
     named_like = infer_round(Place(place, PathKind.ORGANISATION, place))

@@ -95,7 +95,9 @@ def _is_log(to: str) -> bool:
     return to.endswith(ENDINGS) and not any(part.startswith(".") for part in to.split("/"))
 
 
-def unasked_words(difference: TreeDifference, asked: Preparation, pieces: Iterable[Piece], out: Path) -> tuple[str, ...]:
+def unasked_words(
+    difference: TreeDifference, asked: Preparation, pieces: Iterable[Piece], out: Path
+) -> tuple[str, ...]:
     """Return the words of ``prepare`` that are not asked for and may have made what differs in a folder.
 
     Args:

@@ -15,7 +15,7 @@ from mlsub.io import MlsubError
 from mlsub.io.documents import DocumentType, read_document
 from mlsub.io.problems import did_you_mean
 from mlsub.io.read import YamlTree
-from mlsub.packing.manifest import Code, Content, Entry, ExtraFile, Manifest, System, Waiver
+from mlsub.packing.manifest import Content, ExtraFile, Manifest, ManifestCode, ManifestEntry, System, Waiver
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round
 from mlsub.rules.explain import suggestion
 
@@ -101,7 +101,7 @@ class _Reader:
             here = ("systems", name)
             yield System(name, Path(self._path(written, *here)), self._tree.line(*here))
 
-    def _entries(self) -> Iterator[Entry]:
+    def _entries(self) -> Iterator[ManifestEntry]:
         content, title = self._content, self._round.title
         seen: dict[str, int] = {}
         for number, written in enumerate(content.entries):
@@ -118,7 +118,7 @@ class _Reader:
             self._check_once(entry.name, seen, *here, "benchmark")
             yield entry
 
-    def _resolved(self, entry: Entry, *here: str | int) -> Entry:
+    def _resolved(self, entry: ManifestEntry, *here: str | int) -> ManifestEntry:
         """Return the entry with its paths absolute, and with the division of the manifest where it has none."""
         single = isinstance(entry.runs, str)
         runs = [
@@ -133,7 +133,7 @@ class _Reader:
             power=None if entry.power is None else self._path(entry.power, *here, "power"),
         )
 
-    def _code(self) -> Iterator[Code]:
+    def _code(self) -> Iterator[ManifestCode]:
         seen: dict[str, int] = {}
         for number, written in enumerate(self._content.code):
             here = ("code", number)

@@ -18,7 +18,7 @@ from mlsub.io.look import open_regular
 from mlsub.judge.window import Selection, select_window, timed_run, why_no_experiment, why_no_window
 from mlsub.log.events import read_events
 from mlsub.log.reader import GZIP
-from mlsub.packing.manifest import Entry, Manifest
+from mlsub.packing.manifest import Manifest, ManifestEntry
 from mlsub.rounds import Round
 from mlsub.rules.load import EntryRequirements, entry_requirements
 from mlsub.workspace.places import AS_FOUND, Context
@@ -31,7 +31,7 @@ MAX_MATCHES = 10_000
 _MAX_RECORDS = 100_000
 
 
-class LeftOut(msgspec.Struct, frozen=True):
+class OmittedSource(msgspec.Struct, frozen=True):
     """A source, a file or a folder with all it holds, that does not go into the package, and why."""
 
     path: str
@@ -47,10 +47,10 @@ class EntryRuns(msgspec.Struct, frozen=True):
 
 
 #: What stays out of the package, or is wrong with the runs.
-Aside = LeftOut | Finding
+Aside = OmittedSource | Finding
 
 
-def choose_runs(manifest: Manifest, entry: Entry, context: Context = AS_FOUND) -> tuple[EntryRuns, list[Aside]]:
+def choose_runs(manifest: Manifest, entry: ManifestEntry, context: Context = AS_FOUND) -> tuple[EntryRuns, list[Aside]]:
     """Return the runs of an entry, what of its sources stays out, and what is wrong.
 
     Args:
@@ -62,7 +62,7 @@ def choose_runs(manifest: Manifest, entry: Entry, context: Context = AS_FOUND) -
     again: list[Path] = []
     findings: list[Finding] = []
     listed: list[bool] = []
-    beside: list[LeftOut] = []
+    beside: list[OmittedSource] = []
     for written in entry.sources:
         try:
             runs, as_listed = _named(written, manifest.round)
@@ -83,12 +83,12 @@ def choose_runs(manifest: Manifest, entry: Entry, context: Context = AS_FOUND) -
     return EntryRuns(entry.name, how, tuple(map(str, chosen))), [*aside, *beside, *findings]
 
 
-def _beside(folder: Path, runs: Sequence[Path]) -> Iterator[LeftOut]:
+def _beside(folder: Path, runs: Sequence[Path]) -> Iterator[OmittedSource]:
     """Yield what else lies in a folder of runs."""
     taken = set(runs)
     for child in sorted(folder.iterdir()) if folder.is_dir() else ():
         if child not in taken:
-            yield LeftOut(str(child), "not a result log: its name is not result_*.txt")
+            yield OmittedSource(str(child), "not a result log: its name is not result_*.txt")
 
 
 def _named(written: str, round_: Round) -> tuple[list[Path], bool]:
@@ -155,7 +155,7 @@ def is_gzip(file: Path) -> bool:
 
 
 def _median_window(
-    runs: list[Path], manifest: Manifest, entry: Entry, context: Context
+    runs: list[Path], manifest: Manifest, entry: ManifestEntry, context: Context
 ) -> tuple[str, list[Path], list[Aside]]:
     """Of M > N runs return how the N were chosen that the rules let one submit, these, and why not the others."""
     round_ = manifest.round
@@ -173,7 +173,7 @@ def _median_window(
     for run in selection.runs:
         if by_path[run.path] not in submitted:
             why = run.why if run.minutes is None else f"{run.minutes:.6f} minutes"
-            aside.append(LeftOut(str(by_path[run.path]), f"outside the median window ({why})"))
+            aside.append(OmittedSource(str(by_path[run.path]), f"outside the median window ({why})"))
     if len(runs) == needs.runs:
         message = f"{entry.name}: there are no more runs than a window has, so nothing is chosen"
         aside.append(manifest.finding("package.nothing-chosen", message, entry))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from mlsub.commands.audit.read import read_claims
-from mlsub.commands.demo.run import read_manifest as read_rehearsal
+from mlsub.commands.demo.run import read_rehearsal
 from mlsub.io import read as module
 from mlsub.io.data import load_yaml
 from mlsub.io.problems import FileProblemsError

@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 import msgspec
 
-from mlsub.commands.demo.run import read_manifest, rehearse
+from mlsub.commands.demo.run import read_rehearsal, rehearse
 from mlsub.commands.demo.train import Parameters, Trained
 from mlsub.emit import Recorder
 
@@ -70,7 +70,7 @@ def rehearse_untrained(manifest: Path, output: Path) -> None:
         patch("mlsub.commands.demo.run.train_run", _train_run),
         patch("mlsub.commands.demo.run.version", lambda name: "1.0"),
     ):
-        rehearse(read_manifest(manifest), output, force=False)
+        rehearse(read_rehearsal(manifest), output, force=False)
 
 
 def _train_run(rec: Recorder, parameters: Parameters, seed: int | None = None) -> Trained:

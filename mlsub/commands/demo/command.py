@@ -35,11 +35,11 @@ def command(manifest: Path, output: Path, force: bool) -> None:
 
     Exit status: 0 done, 1 refused by the rules of the division, 2 could not be done.
     """
-    from mlsub.commands.demo.run import read_manifest, rehearse
+    from mlsub.commands.demo.run import read_rehearsal, rehearse
     from mlsub.emit.errors import DoomedRunError
 
     try:
-        wanted = read_manifest(manifest)
+        wanted = read_rehearsal(manifest)
         _say("Rehearsal: real training of a small network on this machine; not an MLPerf result.")
         folder = rehearse(wanted, output, force=force, progress=_progress)
     except DoomedRunError as error:

@@ -45,7 +45,7 @@ class RehearsalEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     benchmark: Literal["digits"] = "digits"
 
 
-class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Rehearsal(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A whole rehearsal."""
 
     organisation: Name
@@ -53,32 +53,32 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     entries: tuple[RehearsalEntry, ...]
 
 
-FORM = DocumentType(type=Manifest, kind="manifests", title="What mlsub demo runs")
+FORM = DocumentType(type=Rehearsal, kind="manifests", title="What mlsub demo runs")
 
 Progress = Callable[[RehearsalEntry, int, int, Trained], None]
 
 
-def read_manifest(path: Path) -> Manifest:
+def read_rehearsal(path: Path) -> Rehearsal:
     """Read a manifest.
 
     Raises:
         FileProblemsError: it cannot be read, is not YAML, lacks a field or has one that is not known.
     """
-    manifest, tree = read_document(path, FORM)
-    systems = {entry.system for entry in manifest.entries}
+    rehearsal, tree = read_document(path, FORM)
+    systems = {entry.system for entry in rehearsal.entries}
     if not systems:
         tree.report("name at least one system", "entries")
-    if len(systems) < len(manifest.entries):
+    if len(systems) < len(rehearsal.entries):
         tree.report("name each system once; one system cannot have two divisions", "entries")
     tree.raise_problems()
-    return manifest
+    return rehearsal
 
 
-def rehearse(manifest: Manifest, output: Path, *, force: bool, progress: Progress | None = None) -> Path:
+def rehearse(rehearsal: Rehearsal, output: Path, *, force: bool, progress: Progress | None = None) -> Path:
     """Train and lay out a rehearsal.
 
     Args:
-        manifest: what to rehearse.
+        rehearsal: what to rehearse.
         output: the folder that gets ``rehearsal-v1.0/<organisation>``.
         force: whether an earlier rehearsal there may be replaced.
         progress: called after each run with entry, number of the run, number of runs and how the run ended.
@@ -93,14 +93,14 @@ def rehearse(manifest: Manifest, output: Path, *, force: bool, progress: Progres
         ImportError: scikit-learn is not installed.
         DoomedRunError: the rules forbid what the manifest asks for.
     """
-    final = output / ROUND_FOLDER / manifest.organisation
+    final = output / ROUND_FOLDER / rehearsal.organisation
     if final.exists() and not force:
         raise MlsubError(f"{final} exists. Add --force to replace it.")
     if final.exists() and not ((final / "systems").is_dir() and (final / "results").is_dir()):
         raise MlsubError(f"{final} is not a rehearsal, so it is not replaced. Name another folder with --output.")
     check_free(final)
     with staging_beside(final) as work:
-        _fill(work, manifest, progress)
+        _fill(work, rehearsal, progress)
         replace_folder(work, final)
     note = final.parent / "README.txt"
     if not os.path.lexists(note):
@@ -108,19 +108,19 @@ def rehearse(manifest: Manifest, output: Path, *, force: bool, progress: Progres
     return final
 
 
-def _fill(folder: Path, manifest: Manifest, progress: Progress | None) -> None:
+def _fill(folder: Path, rehearsal: Rehearsal, progress: Progress | None) -> None:
     systems = folder / "systems"
     systems.mkdir()
-    for entry in manifest.entries:
+    for entry in rehearsal.entries:
         runs = entry_requirements("rehearsal", "1.0", entry.benchmark).runs
         results = folder / "results" / entry.system / entry.benchmark
         results.mkdir(parents=True)
         for number in range(runs):
-            recorder = open_recorder(results / f"result_{number}.txt", manifest.organisation, manifest.status, entry)
+            recorder = open_recorder(results / f"result_{number}.txt", rehearsal.organisation, rehearsal.status, entry)
             trained = train_run(recorder, entry.hyperparameters)
             if progress is not None:
                 progress(entry, number + 1, runs, trained)
-        description = describe_machine(manifest.organisation, entry.system, entry.division, manifest.status)
+        description = describe_machine(rehearsal.organisation, entry.system, entry.division, rehearsal.status)
         text = json.dumps(description, indent=2, ensure_ascii=False) + "\n"
         (systems / f"{entry.system}.json").write_text(text, encoding="utf-8")
 

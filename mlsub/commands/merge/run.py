@@ -6,7 +6,8 @@ The result is judged as :mod:`mlsub.packing.pack` judges a package; a waiver of 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
@@ -21,7 +22,10 @@ from mlsub.io.look import content_digest
 from mlsub.io.show import first_few, plural
 from mlsub.log.changes import changed_fields
 from mlsub.packing.pack import GivenWaivers, PackOptions, Waived, judge
+from mlsub.packing.plan import PackagePlan
 from mlsub.packing.read import read_waivers
+from mlsub.packing.runs import OmittedSource
+from mlsub.packing.tree import compare_trees
 from mlsub.present.envelope import Answer
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
@@ -38,7 +42,7 @@ from mlsub.workspace.runs import round_of
 _NUMBER = re.compile(r"_[0-9]+$")
 
 
-class Source(msgspec.Struct, frozen=True, dict=True):
+class MergeSource(msgspec.Struct, frozen=True, dict=True):
     """A package to join: its path as given, its folder, and what lies in it."""
 
     path: str
@@ -46,13 +50,27 @@ class Source(msgspec.Struct, frozen=True, dict=True):
     file_tree: FileTree
 
     @cached_property
-    def items(self) -> dict[str, Item]:
+    def items(self) -> dict[str, SourceItem]:
         """What is joined, by path: all but folders of caches and of version control, and what mlsub never finished."""
-        return {item.path: item for item in self.file_tree.items if not stray_kind(item.name)}
+        return {item.path: (self, item) for item in self.file_tree.items if not stray_kind(item.name)}
+
+    def logs_by_entry(self, round_: Round) -> dict[str, set[str]]:
+        """Return the paths of the result logs by the folder of their entry."""
+        entries: dict[str, set[str]] = {}
+        for path in self.items:
+            folder, _, name = path.rpartition("/")
+            deep = folder.startswith("results/") and folder.count("/") == (3 if round_.scaling_folders else 2)
+            if deep and fnmatchcase(name, RESULT_PATTERN):
+                entries.setdefault(folder, set()).add(path)
+        return entries
 
 
-class Part(msgspec.Struct, frozen=True, kw_only=True):
-    """What comes from one source: its files, those only it has, and its entries (``rack1/bert``)."""
+#: What lies in a package, and the package.
+SourceItem = tuple[MergeSource, Item]
+
+
+class MergePart(msgspec.Struct, frozen=True, kw_only=True):
+    """What comes from one package: its files, those only it has, and its entries (``rack1/bert``)."""
 
     path: str
     files: int
@@ -76,7 +94,7 @@ class Merge(Answer, frozen=True, kw_only=True):
     output: str
     written: bool
     organisation: str
-    parts: tuple[Part, ...]
+    parts: tuple[MergePart, ...]
     files: int
     joined: int
     left_out: tuple[str, ...]
@@ -108,14 +126,14 @@ def merge(paths: Sequence[str], output: Path, options: PackOptions, *, even_reje
     sources = read_sources(paths)
     rules = round_of([source.folder for source in sources], options.context.request, "packages")
     _check_place(output, sources, force=options.force)
-    plan, pieces = plan_merge(sources, rules, output)
-    check_free(output, {piece.to: piece.source for piece in pieces if piece.source is not None})
+    planned, plan = plan_merge(sources, rules, output)
+    check_free(output, {piece.to: piece.source for piece in plan.pieces if piece.source is not None})
     given = _waivers(sources)
     if plan.findings or not options.write:
-        return plan
+        return planned
     place = output.absolute()
     report, written = write_package(
-        pieces,
+        plan.pieces,
         place.name,
         place,
         options.context.in_round(rules),
@@ -125,11 +143,11 @@ def merge(paths: Sequence[str], output: Path, options: PackOptions, *, even_reje
     )
     judged = msgspec.structs.asdict(judge(report, given, options))
     return msgspec.structs.replace(
-        plan, **judged, report=msgspec.structs.replace(report, root=str(place)), written=written
+        planned, **judged, report=msgspec.structs.replace(report, root=str(place)), written=written
     )
 
 
-def _waivers(sources: Sequence[Source]) -> list[GivenWaivers]:
+def _waivers(sources: Sequence[MergeSource]) -> list[GivenWaivers]:
     """Return the waivers of the manifests near the packages, each for what its packages bring."""
     paths: dict[Path, set[str]] = {}
     for source in sources:
@@ -140,7 +158,7 @@ def _waivers(sources: Sequence[Source]) -> list[GivenWaivers]:
     return [GivenWaivers(str(file), read_waivers(file), brought) for file, brought in paths.items()]
 
 
-def read_sources(paths: Sequence[str]) -> list[Source]:
+def read_sources(paths: Sequence[str]) -> list[MergeSource]:
     """Return the packages.
 
     Raises:
@@ -148,7 +166,7 @@ def read_sources(paths: Sequence[str]) -> list[Source]:
     """
     if len(paths) < 2:
         raise MlsubError("a merge needs two packages or more")
-    sources: list[Source] = []
+    sources: list[MergeSource] = []
     for path in paths:
         place = locate(Path(path))
         if place.kind is not PathKind.ORGANISATION or place.organisation is None:
@@ -162,11 +180,11 @@ def read_sources(paths: Sequence[str]) -> list[Source]:
         if closed or file_tree.cut:
             what = file_tree.cut or f"{closed[0]} cannot be read"
             raise MlsubError(f"{path} cannot be listed whole: {what}")
-        sources.append(Source(path, folder, file_tree))
+        sources.append(MergeSource(path, folder, file_tree))
     return sources
 
 
-def _check_place(output: Path, sources: Sequence[Source], *, force: bool) -> None:
+def _check_place(output: Path, sources: Sequence[MergeSource], *, force: bool) -> None:
     """Find out what would keep the result from its place.
 
     Raises:
@@ -186,122 +204,113 @@ def _check_place(output: Path, sources: Sequence[Source], *, force: bool) -> Non
         raise MlsubError(f"{output} exists; add --force to replace it")
 
 
-def plan_merge(sources: Sequence[Source], round_: Round, output: Path) -> tuple[Merge, tuple[Piece, ...]]:
-    """Return the plan for joining packages, and its files; reads what several of them have, and writes nothing."""
-    owners: dict[str, list[Source]] = {}
+def plan_merge(sources: Sequence[MergeSource], round_: Round, output: Path) -> tuple[Merge, PackagePlan]:
+    """Return the plan for joining packages; reads what several of them have, and writes nothing."""
+    organisation = output.absolute().name
+    planned, conflicts = _join(sources, round_)
+    pieces = tuple(_piece(path, sources) for path, (_, item) in planned.items() if item.kind is not ItemKind.FOLDER)
+    owners = Counter(path for source in sources for path in source.items)
+    strays = {item.path: stray_kind(item.name) for each in sources for item in each.file_tree.items}
+    plan = PackagePlan(
+        pieces=pieces,
+        left_out=tuple(OmittedSource(path, why) for path, why in sorted(strays.items()) if why),
+        findings=(*_other_organisations(sources, organisation), *conflicts, *_not_copied(sources)),
+    )
+    parts = []
     for source in sources:
-        for path in source.items:
-            owners.setdefault(path, []).append(source)
-    entries: dict[str, list[str]] = {}
-    for path in owners:
-        folder, _, name = path.rpartition("/")
-        deep = folder.startswith("results/") and folder.count("/") == (3 if round_.scaling_folders else 2)
-        if deep and fnmatchcase(name, RESULT_PATTERN):
-            entries.setdefault(folder, []).append(path)
-    files = {path: have for path, have in owners.items() if have[0].items[path].kind is not ItemKind.FOLDER}
+        mine = [piece.to for piece in pieces if piece.to in source.items]
+        entries = sorted(entry.removeprefix("results/") for entry in source.logs_by_entry(round_))
+        own = sum(owners[path] == 1 for path in mine)
+        parts.append(MergePart(path=source.path, files=len(mine), own=own, entries=tuple(entries)))
     merge = Merge(
         usage=round_.usage,
         round=round_.name,
         output=str(output),
         written=False,
-        organisation=output.absolute().name,
-        parts=tuple(_part(source, files, entries) for source in sources),
-        files=len(files),
-        joined=sum(len(have) > 1 for have in files.values()),
-        left_out=tuple(
-            sorted({item.path for each in sources for item in each.file_tree.items if stray_kind(item.name)})
-        ),
-        findings=tuple(_conflicts(output.absolute().name, sources, owners, entries)),
+        organisation=organisation,
+        parts=tuple(parts),
+        files=len(pieces),
+        joined=sum(owners[piece.to] > 1 for piece in pieces),
+        left_out=tuple(left.path for left in plan.left_out),
+        findings=plan.findings,
         report=None,
     )
-    return merge, tuple(_piece(path, have) for path, have in files.items())
+    return merge, plan
 
 
-def _piece(path: str, have: Sequence[Source]) -> Piece:
-    """Return the first source's file; one that can be executed, where only the modes differ."""
-    source = next((source for source in have if source.items[path].executable), have[0])
-    item = source.items[path]
+def _join(sources: Sequence[MergeSource], round_: Round) -> tuple[dict[str, SourceItem], list[Finding]]:
+    """Return what comes from where, by path, and what later packages do not have alike: one finding a defect."""
+    planned: dict[str, SourceItem] = {}
+    entries: dict[str, tuple[MergeSource, set[str]]] = {}
+    other_runs: dict[str, Finding] = {}
+    other_files: dict[str, Finding] = {}
+    for source in sources:
+        changed = compare_trees(planned, source.items, _alike).changed
+        logs = source.logs_by_entry(round_)
+        for entry, theirs in logs.items():
+            first, ours = entries.setdefault(entry, (source, theirs))
+            differing = theirs.intersection(changed)
+            if differing or ours != theirs:
+                some = f"{len(differing)} of {len(ours & theirs)} logs of the same name differ"
+                counts = f"{first.path} has {plural(len(ours), 'log')}, {source.path} has {len(theirs)}"
+                actual = f"{counts}; {some if differing else 'other logs'}"
+                message = "An entry has other runs in another package"
+                other_runs.setdefault(entry, finding("merge.entry", entry, message, actual=actual))
+        for path in set(changed).difference(*logs.values()):
+            if path not in other_files:
+                other_files[path] = _path_conflict(path, planned[path], source.items[path])
+        planned = source.items | planned
+    found = [conflicts[path] for conflicts in (other_runs, other_files) for path in sorted(conflicts)]
+    return planned, found
+
+
+def _alike(one: SourceItem, other: SourceItem) -> bool:
+    """Return whether two packages have the same at a path; what cannot be read is not."""
+    (first, ours), (second, theirs) = one, other
+    if ours.kind is not theirs.kind:
+        return False
+    if ours.kind in (ItemKind.FOLDER, ItemKind.LINK):
+        return ours.target == theirs.target
+    if ours.size != theirs.size:
+        return False
+    content = content_digest(first.folder / ours.path)
+    return content is not None and content == content_digest(second.folder / theirs.path)
+
+
+def _path_conflict(path: str, one: SourceItem, other: SourceItem) -> Finding:
+    """Return how two packages differ at a path."""
+    folders = (one[0].folder, other[0].folder)
+    names = f"{one[0].path} and {other[0].path}"
+    if ItemKind.FOLDER in (one[1].kind, other[1].kind):
+        return finding("merge.file", path, "A path is a folder in one package and none in another", actual=names)
+    if not (path.startswith("systems/") and path.endswith(".json")):
+        return finding("merge.file", path, "A file differs between packages", actual=names)
+    contents = [read_description(folder / path, path).content for folder in folders]
+    changed = [change.name for change in changed_fields(*contents)]
+    detail = f"{names}: {first_few(changed) or 'layout alone'}"
+    return finding("merge.system", path, "A system is described differently", actual=detail)
+
+
+def _piece(path: str, sources: Sequence[MergeSource]) -> Piece:
+    """Return the first package's file; one that can be executed, where only the modes differ."""
+    have = [source.items[path] for source in sources if path in source.items]
+    source, item = next((one for one in have if one[1].executable), have[0])
     link = item.target if item.kind is ItemKind.LINK else None
     return Piece(to=path, source=source.folder / path, link=link, executable=item.executable, size=item.size)
 
 
-def _part(source: Source, files: Mapping[str, Sequence[Source]], entries: Mapping[str, Sequence[str]]) -> Part:
-    mine = [have for path, have in files.items() if path in source.items]
-    return Part(
-        path=source.path,
-        files=len(mine),
-        own=sum(len(have) == 1 for have in mine),
-        entries=tuple(
-            sorted(entry.removeprefix("results/") for entry, logs in entries.items() if source.items.keys() & logs)
-        ),
-    )
-
-
-def _conflicts(
-    organisation: str,
-    sources: Sequence[Source],
-    owners: Mapping[str, Sequence[Source]],
-    entries: Mapping[str, Sequence[str]],
-) -> Iterator[Finding]:
-    """Yield what several sources do not have alike, and what cannot be copied at all: one finding a defect."""
+def _other_organisations(sources: Sequence[MergeSource], organisation: str) -> Iterator[Finding]:
     names = list(dict.fromkeys(source.folder.name for source in sources))
     if any(organisation not in (name, _NUMBER.sub("", name)) for name in names):
         message = "The packages are of several organisations"
         yield finding("merge.organisation", ".", message, expected=organisation, actual=", ".join(names))
-    reported: set[str] = set()
-    for entry, logs in sorted(entries.items()):
-        if problem := _entry_conflict(entry, logs, sources):
-            reported.update(logs)
-            yield problem
-    for path, (first, *others) in sorted(owners.items()):
-        problems = (_path_conflict(path, first, other) for other in others if path not in reported)
-        if problem := next(filter(None, problems), None):
-            yield problem
+
+
+def _not_copied(sources: Sequence[MergeSource]) -> Iterator[Finding]:
+    """Yield what cannot be copied at all."""
     for source in sources:
         for path in escaping_links(source.file_tree):
             yield finding("merge.link", path, "A link leads out of its package", actual=source.path)
         for item in source.file_tree.items:
             if item.kind is ItemKind.OTHER:
                 yield finding("merge.special-file", item.path, "A pipe, socket or device", actual=source.path)
-
-
-def _entry_conflict(entry: str, paths: Sequence[str], sources: Sequence[Source]) -> Finding | None:
-    """Return that an entry of several sources does not have the same logs in each; None where it has."""
-    (first, ours), *others = [(each, logs) for each in sources if (logs := each.items.keys() & paths)]
-    for other, theirs in others:
-        shared = ours & theirs
-        differing = sum(not _alike(path, first, other) for path in shared)
-        if differing or ours != theirs:
-            shown = f"{differing} of {len(shared)} logs of the same name differ" if differing else "other logs"
-            counts = f"{first.path} has {plural(len(ours), 'log')}, {other.path} has {len(theirs)}; {shown}"
-            return finding("merge.entry", entry, "An entry has other runs in another package", actual=counts)
-    return None
-
-
-def _path_conflict(path: str, one: Source, other: Source) -> Finding | None:
-    """Return how a path of two sources differs; None where it does not, or is a folder in both."""
-    kinds = {one.items[path].kind, other.items[path].kind}
-    if kinds == {ItemKind.FOLDER} or _alike(path, one, other):
-        return None
-    names = f"{one.path} and {other.path}"
-    if ItemKind.FOLDER in kinds:
-        return finding("merge.file", path, "A path is a folder in one package and none in another", actual=names)
-    if not (path.startswith("systems/") and path.endswith(".json")):
-        return finding("merge.file", path, "A file differs between packages", actual=names)
-    contents = [read_description(source.folder / path, path).content for source in (one, other)]
-    changed = [change.name for change in changed_fields(*contents)]
-    detail = f"{names}: {first_few(changed) or 'layout alone'}"
-    return finding("merge.system", path, "A system is described differently", actual=detail)
-
-
-def _alike(path: str, one: Source, other: Source) -> bool:
-    """Return whether two sources have the same at a path; what cannot be read is not."""
-    ours, theirs = one.items[path], other.items[path]
-    if ours.kind is not theirs.kind:
-        return False
-    if ours.kind is ItemKind.LINK:
-        return ours.target == theirs.target
-    if ours.size != theirs.size:
-        return False
-    content = content_digest(one.folder / path)
-    return content is not None and content == content_digest(other.folder / path)

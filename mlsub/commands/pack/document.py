@@ -11,9 +11,9 @@ from pathlib import Path
 from mlsub.findings import Severity
 from mlsub.io.folders import Piece
 from mlsub.io.show import first_few, plural
-from mlsub.packing.manifest import Entry
+from mlsub.packing.manifest import ManifestEntry
 from mlsub.packing.pack import Packing
-from mlsub.packing.plan import Plan
+from mlsub.packing.plan import PackPlan
 from mlsub.present.document import (
     Block,
     Column,
@@ -38,7 +38,7 @@ _REASONS = 3
 _COLUMNS = (Column("to", when_narrow="shorten"), Column("from", when_narrow="shorten"))
 
 
-def document_of(plan: Plan, packed: Packing, *, wanted: bool) -> Document:
+def document_of(plan: PackPlan, packed: Packing, *, wanted: bool) -> Document:
     """Return what came of packing.
 
     Args:
@@ -67,11 +67,11 @@ def document_of(plan: Plan, packed: Packing, *, wanted: bool) -> Document:
     )
 
 
-def _plan(plan: Plan, near: Callable[[Path], str]) -> Iterator[Block | None]:
+def _plan(plan: PackPlan, near: Callable[[Path], str]) -> Iterator[Block | None]:
     """Yield the plan: results run by run, everything else by folder, and what is left out."""
     for entry, chosen in zip(plan.manifest.entries, plan.runs, strict=True):
         yield _runs(entry, chosen.how, [Path(run) for run in chosen.runs], near)
-    rest = [item for item in plan.items if not item.to.startswith("results/")]
+    rest = [item for item in plan.pieces if not item.to.startswith("results/")]
     yield Table(_COLUMNS, tuple(_folders(rest, near)))
     yield _named("Left out", [f"{near(Path(left.path))}: {left.why}" for left in plan.left_out])
 
@@ -81,7 +81,7 @@ def _near(folder: Path, path: Path) -> str:
     return min((os.path.relpath(path, folder), str(path)), key=len)
 
 
-def _runs(entry: Entry, how: str, runs: Sequence[Path], near: Callable[[Path], str]) -> Section:
+def _runs(entry: ManifestEntry, how: str, runs: Sequence[Path], near: Callable[[Path], str]) -> Section:
     facts = [entry.division or "", plural(len(runs), "run"), how]
     facts += [f"implementation {entry.implementation}"] if entry.implementation else []
     facts += ["with power measurements"] if entry.power else []

@@ -14,7 +14,7 @@ import msgspec
 from mlsub.findings import Effect, Finding, Severity
 from mlsub.io.show import first_few, plural
 from mlsub.packing.pack import Packing
-from mlsub.packing.plan import UNFILLED, Plan
+from mlsub.packing.plan import UNFILLED, PackPlan
 from mlsub.rules.catalogue import has_effect
 from mlsub.submission.find import is_folder
 from mlsub.submission.templates import Unfilled, content_of, may_be_unfilled, unfilled_of
@@ -58,7 +58,7 @@ class Task(msgspec.Struct, frozen=True):
 _FIELDS = 5
 
 
-def tasks_of_plan(plan: Plan, packed: Packing, entries: Sequence[EntryStatus], look: str) -> Iterator[Task]:
+def tasks_of_plan(plan: PackPlan, packed: Packing, entries: Sequence[EntryStatus], look: str) -> Iterator[Task]:
     """Yield what a manifest lacks.
 
     Args:
@@ -125,9 +125,9 @@ def rejections(blocking: Iterable[Finding], incomplete: Sequence[str], look: str
         yield Task("rejected", first.path, f"{first.message} [{rule}]{places}", look)
 
 
-def _unfilled(plan: Plan) -> Iterator[Unfilled]:
+def _unfilled(plan: PackPlan) -> Iterator[Unfilled]:
     """Yield what is not filled in among the sources."""
-    sources = [(item.to, item.source) for item in plan.items if item.source is not None and may_be_unfilled(item.to)]
+    sources = [(item.to, item.source) for item in plan.pieces if item.source is not None and may_be_unfilled(item.to)]
     files = [(to, plan.manifest.near(source), content_of(source)) for to, source in sources]
     templates = dict.fromkeys(plan.manifest.near(left.path) for left in plan.left_out if left.why == UNFILLED)
     yield from unfilled_of(files)

@@ -11,7 +11,7 @@ import pytest
 
 import mlsub
 from mlsub.commands.demo import train
-from mlsub.commands.demo.run import Manifest, RehearsalEntry, open_recorder, read_manifest, rehearse
+from mlsub.commands.demo.run import Rehearsal, RehearsalEntry, open_recorder, read_rehearsal, rehearse
 from mlsub.commands.demo.train import Parameters, train_run
 from mlsub.convergence import newest_algorithm
 from mlsub.convergence.filecheck import check_reference_file
@@ -27,7 +27,7 @@ MANIFEST = Path(__file__).resolve().parents[3] / "submissions" / "rehearsal" / "
 
 @pytest.fixture
 def submission(rehearsed: Path) -> Path:
-    return rehearsed / "rehearsal-v1.0" / read_manifest(MANIFEST).organisation
+    return rehearsed / "rehearsal-v1.0" / read_rehearsal(MANIFEST).organisation
 
 
 def records(log: Path) -> list[dict]:
@@ -120,7 +120,7 @@ def test_a_refused_rehearsal_leaves_nothing_and_says_why(tmp_path: Path) -> None
 @pytest.mark.slow
 @pytest.mark.usefixtures("scikit_learn")
 def test_an_existing_rehearsal_is_replaced_only_on_request(tmp_path: Path) -> None:
-    manifest = Manifest("Org", "research", (RehearsalEntry("here", "open", Parameters(opt_base_learning_rate=0.05)),))
+    manifest = Rehearsal("Org", "research", (RehearsalEntry("here", "open", Parameters(opt_base_learning_rate=0.05)),))
     first = rehearse(manifest, tmp_path, force=False)
     before = (first / "results/here/digits/result_0.txt").read_bytes()
     with pytest.raises(MlsubError):
@@ -135,7 +135,7 @@ def test_a_folder_that_is_no_rehearsal_is_never_replaced(tmp_path: Path) -> None
     precious = tmp_path / "rehearsal-v1.0" / "Org"
     precious.mkdir(parents=True)
     (precious / "thesis.txt").write_text("years of work")
-    manifest = Manifest("Org", "research", (RehearsalEntry("here", "open"),))
+    manifest = Rehearsal("Org", "research", (RehearsalEntry("here", "open"),))
     with pytest.raises(MlsubError):
         rehearse(manifest, tmp_path, force=True)
     assert (precious / "thesis.txt").exists()
@@ -207,7 +207,7 @@ def test_a_reference_run_comes_to_the_same_again(reference: Path, tmp_path: Path
 
 
 def entry_of(folder: Path, entry: RehearsalEntry) -> mlsub.submission.report.EntryResult:
-    tree = rehearse(Manifest("Org", "research", (entry,)), folder, force=False)
+    tree = rehearse(Rehearsal("Org", "research", (entry,)), folder, force=False)
     (result,) = mlsub.check(tree).entries
     return result
 

@@ -362,11 +362,11 @@ def test_whatever_stops_it_leaves_the_old_package(
 
 def test_a_file_that_changes_meanwhile_stops_it(parts: tuple[Tree, Tree], tmp_path: Path) -> None:
     sources = read_sources([str(tree.folder) for tree in parts])
-    _, pieces = plan_merge(sources, get_round("training", "1.0"), tmp_path)
+    _, plan = plan_merge(sources, get_round("training", "1.0"), tmp_path)
     (parts[0].folder / "systems" / "rack1.json").unlink()
     (parts[0].folder / "systems" / "rack1.json").symlink_to("/etc/passwd")
     with pytest.raises(MlsubError, match=r"rack1\.json cannot be copied"):
-        package.write_package(pieces, "ACME", tmp_path / "out" / "ACME", AS_FOUND, wanted=lambda _: True)
+        package.write_package(plan.pieces, "ACME", tmp_path / "out" / "ACME", AS_FOUND, wanted=lambda _: True)
     assert not (tmp_path / "out").exists()
 
 
@@ -428,7 +428,7 @@ def test_any_parts_of_a_tree_give_the_tree_whatever_their_order(
         (above / owner / "ACME" / "systems").mkdir(parents=True, exist_ok=True)
     sides = [str(above / owner / "ACME") for owner in "ab"]
     for order in (sides, sides[::-1]):
-        plan, pieces = plan_merge(read_sources(order), get_round("training", "1.0"), Path("out/ACME"))
+        merge, plan = plan_merge(read_sources(order), get_round("training", "1.0"), Path("out/ACME"))
         assert plan.findings == ()
-        assert {piece.to for piece in pieces} == set(whole)
-        assert plan.joined == sum(owner == "ab" for owner in owners.values())
+        assert {piece.to for piece in plan.pieces} == set(whole)
+        assert merge.joined == sum(owner == "ab" for owner in owners.values())

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mlsub.commands.init.draft import draft_of, manifest_text
-from mlsub.packing.plan import Plan, make_plan
+from mlsub.packing.plan import PackPlan, make_plan
 from mlsub.packing.read import read_manifest
 from mlsub.rounds import get_round
 from mlsub.submission.find import find
@@ -21,7 +21,7 @@ PUBLISHED = [path for path in sorted(CORPUS.glob("*/*")) if path.is_dir()] if CO
 STRANGE = {"v1.0/Habana": {"results/HLS-Gaudi-8-PyTorch/resnet/bert"}}
 
 
-def plan_of(tree: Path, work: Path) -> tuple[Plan, str]:
+def plan_of(tree: Path, work: Path) -> tuple[PackPlan, str]:
     inferred = find(tree)
     text = manifest_text(*draft_of(tree, get_round(inferred.usage, inferred.round), work))
     (work / "submission.yaml").write_text(text)
@@ -37,10 +37,10 @@ def test_a_published_submission_is_made_again(tree: Path, tmp_path: Path) -> Non
     assert [found.rule for found in plan.findings] == incomplete
     # Every file goes somewhere, each to a place of its own; results may be renamed, all else keeps its name.
     there = {path for path in tree.rglob("*") if path.is_file()}
-    taken = {item.source for item in plan.items}
+    taken = {item.source for item in plan.pieces}
     left = {path.relative_to(tree).as_posix() for path in there - taken}
     assert {path for path in left if not path.startswith(deep(tree))} == set()
-    for item in plan.items:
+    for item in plan.pieces:
         assert item.source is not None
         inside = item.source.relative_to(tree).as_posix()
         if "/result_" in item.to and "/result_" in inside:
@@ -85,5 +85,5 @@ def test_numbers_in_names_are_numbers(tmp_path: Path) -> None:
     for number in range(10):
         tree.log(number, "bert").rename(tree.entry("bert") / f"result_20210501-{number + 3}.txt")
     plan, _ = plan_of(tree.folder, tmp_path)
-    results = [item for item in plan.items if item.to.startswith("results/")]
+    results = [item for item in plan.pieces if item.to.startswith("results/")]
     assert [item.source.name for item in results if item.source] == [f"result_20210501-{n + 3}.txt" for n in range(10)]

@@ -178,7 +178,7 @@ def test_a_source_that_goes_away_between_plan_and_copy_is_an_error(workplace: Wo
     plan = make_plan(workplace.manifest())
     (workplace.folder / "runs/resnet/train-0.txt").unlink()
     with pytest.raises(MlsubError, match=r"train-0\.txt cannot be copied: No such file"):
-        assemble(plan.items, tmp_path / "staging")
+        assemble(plan.pieces, tmp_path / "staging")
 
 
 def test_templates_are_made_beside_the_manifest_and_are_packed_when_filled_in(workplace: Workplace) -> None:

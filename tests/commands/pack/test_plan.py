@@ -11,8 +11,8 @@ import pytest
 
 from mlsub.findings import Finding
 from mlsub.io.folders import assemble
-from mlsub.packing.plan import Plan, make_plan
-from mlsub.packing.runs import EntryRuns, LeftOut, choose_runs, run_started
+from mlsub.packing.plan import PackPlan, make_plan
+from mlsub.packing.runs import EntryRuns, OmittedSource, choose_runs, run_started
 from mlsub.rounds import get_round
 from mlsub.workspace import Context
 from tools.support.make_tree import Log, make_description, make_log
@@ -24,15 +24,15 @@ def workplace(tmp_path: Path) -> Workplace:
     return Workplace(tmp_path)
 
 
-def planned(workplace: Workplace) -> Plan:
+def planned(workplace: Workplace) -> PackPlan:
     return make_plan(workplace.manifest())
 
 
-def places(plan: Plan) -> list[str]:
-    return [item.to for item in plan.items if not item.to.startswith("results/")]
+def places(plan: PackPlan) -> list[str]:
+    return [item.to for item in plan.pieces if not item.to.startswith("results/")]
 
 
-def told(plan: Plan) -> list[tuple[str, int | None, str | None]]:
+def told(plan: PackPlan) -> list[tuple[str, int | None, str | None]]:
     return [(found.rule, found.line, found.actual) for found in plan.findings]
 
 
@@ -71,7 +71,7 @@ def test_links_within_the_code_stay_links(workplace: Workplace, tmp_path: Path) 
     plan = planned(workplace)
     assert plan.sound
     staged = tmp_path / "staged"
-    assemble(plan.items, staged)
+    assemble(plan.pieces, staged)
     folder = staged / "benchmarks/resnet/implementations/mxnet"
     assert os.readlink(folder / "lib" / "train.py") == "../train.py"  # noqa: PTH115
     assert (folder / "latest" / "train.py").read_text() == "print('training')\n"
@@ -174,7 +174,7 @@ def test_power_measurements_follow_their_runs(workplace: Workplace, tmp_path: Pa
         (folder / "node_0.txt").write_text(f"of run {run}\n")
     workplace.entry(power="power")
     plan = planned(workplace)
-    assemble(plan.items, tmp_path / "staged")
+    assemble(plan.pieces, tmp_path / "staged")
     there = files(tmp_path / "staged" / "results/rack1/resnet/power")
     # The manifest lists the last run first.
     assert there == {f"result_{n}/node_0.txt": b"of run %d\n" % (4 - n) for n in range(5)}
@@ -204,7 +204,7 @@ def loose(tmp_path: Path) -> Workplace:
     return loose
 
 
-Chosen = tuple[EntryRuns, list[LeftOut | Finding]]
+Chosen = tuple[EntryRuns, list[OmittedSource | Finding]]
 
 
 def choose(loose: Workplace, runs: str | list[str], **words: str) -> Chosen:
@@ -222,7 +222,7 @@ def said(chosen: Chosen) -> list[tuple[str, str]]:
 
 
 def left_out(chosen: Chosen) -> list[tuple[str, str]]:
-    return [(Path(left.path).name, left.why) for left in chosen[1] if isinstance(left, LeftOut)]
+    return [(Path(left.path).name, left.why) for left in chosen[1] if isinstance(left, OmittedSource)]
 
 
 BY_START = [f"result_{(run * 5 + 3) % 9}.txt" for run in range(9)]
@@ -263,7 +263,7 @@ def test_runs_in_a_folder_may_be_called_by_another_habit(named: str, tmp_path: P
     chosen = choose(workplace, "runs/resnet")
     assert (names(chosen), said(chosen)) == ([named.format(run) for run in range(5)], [])
     plan = planned(workplace)
-    assert [item.to for item in plan.items][:5] == [f"results/rack1/resnet/result_{run}.txt" for run in range(5)]
+    assert [item.to for item in plan.pieces][:5] == [f"results/rack1/resnet/result_{run}.txt" for run in range(5)]
 
 
 @pytest.mark.parametrize(

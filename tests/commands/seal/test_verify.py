@@ -74,7 +74,7 @@ def test_a_link_in_place_of_the_tree_is_no_tree(tmp_path: Path) -> None:
     unseal(file, tmp_path / "out", PASSPHRASE)
     (tmp_path / "out" / "ACME").rename(tmp_path / "elsewhere")
     (tmp_path / "out" / "ACME").symlink_to(tree)
-    with pytest.raises(MlsubError, match="which .*/out does not contain"):
+    with pytest.raises(MlsubError, match=r"which .*/out does not contain"):
         verify_tree(tmp_path / "out")
 
 
@@ -126,7 +126,7 @@ def test_what_was_opened_lies_alone_with_its_manifest(tmp_path: Path) -> None:
     out, manifest = tmp_path / "out", tmp_path / "sealed.MANIFEST.sha256"
     unseal(file, out, PASSPHRASE)
     assert rules(out) == rules(out / "ACME", manifest) == []
-    with pytest.raises(MlsubError, match="the manifest is of ACME, and .*/out has another name"):
+    with pytest.raises(MlsubError, match=r"the manifest is of ACME, and .*/out has another name"):
         verify_tree(out, manifest)
     (out / "more").mkdir()
     (out / "results").mkdir()
@@ -135,7 +135,7 @@ def test_what_was_opened_lies_alone_with_its_manifest(tmp_path: Path) -> None:
     assert rules(out / "ACME", manifest) == []
     (out / "ACME").rename(tmp_path / "ACME")
     shutil.copy(out / "MANIFEST.sha256", tmp_path / "ACME")
-    with pytest.raises(MlsubError, match="which .*/ACME does not contain"):
+    with pytest.raises(MlsubError, match=r"which .*/ACME does not contain"):
         verify_tree(tmp_path / "ACME")
 
 

@@ -15,7 +15,7 @@ from mlperf_logging.result_summarizer import result_summarizer
 from mlperf_logging.system_desc_checker.system_desc_checker import check_system_desc
 
 from mlsub.commands.audit.read import read_claims
-from mlsub.commands.demo.run import read_manifest as read_rehearsal
+from mlsub.commands.demo.run import read_rehearsal
 from mlsub.config.baseline import read_baseline
 from mlsub.config.load import load
 from mlsub.convergence.filecheck import check_reference_file
