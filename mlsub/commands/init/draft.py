@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+import msgspec
 import yaml
 
 from mlsub.divisions import CLOSED, DIVISIONS
@@ -64,57 +66,62 @@ def path(text: str) -> str:
     return text.replace("$", "$$")
 
 
-def draft_from(given: Mapping[str, str | None], runs: str, *, ask: bool) -> Draft:
-    """Return a draft with every system and benchmark; each has its runs in ``<runs>/<system>/<benchmark>``.
+class Answers(msgspec.Struct, frozen=True):
+    """What the options give, by their names; None, or nothing, where they do not. ``ask`` for what is missing."""
 
-    Args:
-        given: what the flags say, by their names; None, or nothing, where they do not.
-        runs: the folder of the runs.
-        ask: whether to ask for what is missing.
+    given: Mapping[str, str | None]
+    ask: bool
 
-    Raises:
-        ValueError: something is missing and nobody is asked, or a flag names what does not exist.
-    """
+    def read(self, option: str, question: str, read: Callable[[str], T], usual: str | None = None) -> T:
+        """Return the value of an option, or what somebody answers, asked until it can be read.
 
-    def fill(flag: str, question: str, read: Callable[[str], T], usual: str | None = None) -> T:
-        """Return a flag's value, or what somebody answers, asked until it can be."""
-        value = (given[flag] or "").strip()
+        Raises:
+            ValueError: it is missing and nobody is asked, or the option has a value that cannot be read.
+        """
+        value = (self.given[option] or "").strip()
         if value:
             return read(value)
-        if not ask:
-            raise ValueError(f"--{flag} is not given. Say it, or use --ask to be asked for what is missing.")
+        if not self.ask:
+            raise ValueError(f"--{option} is not given. Say it, or use --ask to be asked for what is missing.")
         while True:
             try:
                 return read(click.prompt(question, default=usual, type=str).strip())
             except ValueError as error:
                 click.echo(str(error))
 
-    def one_of(known: Sequence[str], kind: str) -> Callable[[str], str]:
-        return lambda text: _one_of(text, known, kind)
 
-    organisation = fill("organisation", "Organisation", str)
-    usage = fill("usage", "Usage", one_of(usages(), "usage"), "training") if ask or given["usage"] else "training"
+def draft_from(answers: Answers, runs: str) -> Draft:
+    """Return a draft with every system and benchmark; each has its runs in ``<runs>/<system>/<benchmark>``.
+
+    Raises:
+        ValueError: something is missing and nobody is asked, or an option names what does not exist.
+    """
+    organisation = answers.read("organisation", "Organisation", str)
+    usage = "training"
+    if answers.ask or answers.given["usage"]:
+        usage = answers.read("usage", "Usage", partial(_known, usages(), "usage"), usage)
     rounds = known_rounds(usage)
-    kind = f"round of {usage}"
-    name = fill(
-        "round", f"Round ({', '.join(rounds[-4:])})", lambda text: _one_of(normalise_round(text) or text, rounds, kind)
-    )
+
+    def read_round(text: str) -> str:
+        return _known(rounds, f"round of {usage}", normalise_round(text) or text)
+
+    name = answers.read("round", f"Round ({', '.join(rounds[-4:])})", read_round)
     round_ = get_round(usage, name)
-    systems = fill("system", "Systems, separated by commas", _names)
-    benchmarks = fill(
-        "benchmark",
-        f"Benchmarks ({', '.join(round_.benchmarks)})",
-        lambda text: [_one_of(name, round_.benchmarks, "benchmark of the round") for name in _names(text)],
-    )
-    division = fill("division", "Division", one_of(tuple(DIVISIONS), "division"), CLOSED.name)
-    scaling = given["scaling"]
+    systems = answers.read("system", "Systems, separated by commas", _split_names)
+
+    def read_benchmarks(text: str) -> list[str]:
+        return [_known(round_.benchmarks, "benchmark of the round", name) for name in _split_names(text)]
+
+    benchmarks = answers.read("benchmark", f"Benchmarks ({', '.join(round_.benchmarks)})", read_benchmarks)
+    division = answers.read("division", "Division", partial(_known, tuple(DIVISIONS), "division"), CLOSED.name)
+    scaling, code = answers.given["scaling"], answers.given["implementation"]
     if round_.scaling_folders:
-        scaling = fill("scaling", "Scaling", one_of(("strong", "weak"), "scaling"), "strong")
-    code = given["implementation"]
+        scaling = answers.read("scaling", "Scaling", partial(_known, ("strong", "weak"), "scaling"), "strong")
     return {
         "organisation": organisation,
         "usage": usage,
         "round": name,
+        "deadline": None,
         "systems": {system: f"systems/{system}.json" for system in systems},
         "entries": [
             {
@@ -128,20 +135,24 @@ def draft_from(given: Mapping[str, str | None], runs: str, *, ask: bool) -> Draf
             for system in systems
             for benchmark in benchmarks
         ],
-        "code": [{"benchmark": of, "implementation": code, "folder": f"code/{of}"} for of in benchmarks]
-        if code
-        else None,
+        "code": [{"benchmark": of, "implementation": code, "folder": f"code/{of}"} for of in benchmarks if code]
+        or None,
     }
 
 
-def _names(text: str) -> list[str]:
+def _split_names(text: str) -> list[str]:
     names = list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
     if not names:
         raise ValueError("Name at least one.")
     return names
 
 
-def _one_of(name: str, known: Sequence[str], kind: str) -> str:
+def _known(known: Sequence[str], kind: str, name: str) -> str:
+    """Return a name that is known.
+
+    Raises:
+        ValueError: it is not; says what was probably meant.
+    """
     if name not in known:
         raise ValueError(f"There is no {kind} {name[:40]!r}{did_you_mean(name, known)}")
     return name
@@ -180,6 +191,7 @@ def draft_of(tree: Path, round_: Round, folder: Path) -> tuple[Draft, list[str]]
         "organisation": tree.name,
         "usage": round_.usage,
         "round": round_.name,
+        "deadline": None,
         "systems": {name: near(f"systems/{name}.json") for name in systems},
         "entries": entries,
         "code": code or None,

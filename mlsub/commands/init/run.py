@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from shlex import quote
 from tempfile import TemporaryDirectory
 
-from mlsub.commands.init.draft import Draft, draft_from, draft_of, manifest_text
+from mlsub.commands.init.draft import Answers, Draft, draft_from, draft_of, manifest_text
 from mlsub.commands.output import write_output
 from mlsub.io import MlsubError
 from mlsub.io.problems import FileProblemsError
@@ -42,10 +42,10 @@ def init(
         if tree is not None:
             draft, notes = _of_tree(tree, file, given["round"], given["usage"])
         else:
-            draft, notes = draft_from(given, runs, ask=sys.stdin.isatty() if ask is None else ask), []
-        first = {word: draft[word] for word in ("organisation", "usage", "round")}
-        draft = {**first, "deadline": given["deadline"], **draft}
-        _write(draft, notes, file, force=force)
+            draft, notes = draft_from(Answers(given, sys.stdin.isatty() if ask is None else ask), runs), []
+        text = manifest_text({**draft, "deadline": given["deadline"]}, notes)
+        _check_manifest(text, file.name)
+        write_output(file, text.encode(), force=force)
     except ValueError as error:
         raise MlsubError(str(error)) from error
     _print_tree(file)
@@ -67,21 +67,19 @@ def _of_tree(tree: Path, file: Path, round_: str | None, usage: str | None) -> t
     return draft_of(tree, found, file.parent)
 
 
-def _write(draft: Draft, notes: Iterable[str], file: Path, *, force: bool) -> None:
-    """Write the draft, unless it is not a manifest (a name in it that no folder can have).
+def _check_manifest(text: str, name: str) -> None:
+    """Refuse a text that is no manifest, such as one with a name that no folder can have.
 
     Raises:
         ValueError: it is not; says why.
     """
-    text = manifest_text(draft, notes)
     with TemporaryDirectory(prefix="mlsub-") as folder:
-        trial = Path(folder, file.name)
+        trial = Path(folder, name)
         trial.write_text(text, "utf-8")
         try:
             read_manifest(trial, {})
         except FileProblemsError as error:
             raise ValueError(error.problems[0].message) from error
-    write_output(file, text.encode(), force=force)
 
 
 def _print_tree(file: Path) -> None:

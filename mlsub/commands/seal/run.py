@@ -17,6 +17,7 @@ from tempfile import TemporaryFile
 from typing import ClassVar
 
 import msgspec
+from msgspec.structs import replace
 
 from mlsub.findings import Effect, Finding, Severity, Verdict
 from mlsub.io import VERSION, MlsubError, reason_of
@@ -27,15 +28,15 @@ from mlsub.io.write import check_output, put_file, staging_beside, sync_file, wr
 from mlsub.packing.archive import write_archive
 from mlsub.packing.forms import Form, Key, check_key, encrypt
 from mlsub.packing.names import MANIFEST_SUFFIX, RECEIPT_SUFFIX, SHA1_SUFFIX, name_problem
-from mlsub.packing.tree import Tree, real_folder, scan
+from mlsub.packing.tree import RefusedError, Tree, real_folder, scan
 from mlsub.present.document import Document, Facts, Findings, Text, document
 from mlsub.present.envelope import Answer
-from mlsub.present.terminal import Progress
+from mlsub.present.terminal import Progress, progress_bar
 from mlsub.rules.catalogue import finding, has_effect
 from mlsub.submission.find import find, folders, is_organisation
 from mlsub.submission.report import Report
 from mlsub.submission.templates import unfilled_in
-from mlsub.workspace import Context, check_paths
+from mlsub.workspace import AS_FOUND, Context, check_paths
 
 #: Rules that are named of many.
 _SHOWN = 5
@@ -138,29 +139,82 @@ def _reasons(sealing: Sealing) -> Iterator[str]:
         yield f"{message} ({times})" if times else message
 
 
-def check_tree(
-    tree: Path, context: Context, *, even_rejected: bool, even_with_errors: bool, even_unfilled: bool
-) -> tuple[Verdict, tuple[Finding, ...], list[str]]:
-    """Return the official verdict on a tree, why it is not sealed, and where it has no code.
+class SealOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """What is sealed, and how.
+
+    ``even_rejected``: whatever the check says; ``even_with_errors``: although it finds review errors;
+    ``even_unfilled``: although somebody has to fill something in. ``dry_run`` writes nothing, ``force`` replaces a
+    sealed file that is there. ``context`` says how the tree is checked.
+    """
+
+    even_rejected: bool = False
+    even_with_errors: bool = False
+    even_unfilled: bool = False
+    dry_run: bool = False
+    force: bool = False
+    context: Context = AS_FOUND
+
+
+def seal(tree: Path, file: Path, key: Key | None, options: SealOptions, tell: Callable[[str], None]) -> Sealing:
+    """Check a tree, and seal it into a file.
 
     Args:
         tree: an organisation's folder, or one of organisations.
-        context: how it is checked.
-        even_rejected: seal it whatever the check says.
-        even_with_errors: seal it although the check finds review errors.
-        even_unfilled: seal it although somebody has to fill something in.
+        file: the sealed file.
+        key: what it is encrypted with; None for an archive that is not.
+        options: what is sealed, and how.
+        tell: called with each note for the user, as soon as it is known.
+
+    Raises:
+        MlsubError: it cannot be done.
     """
-    reports = check_paths([tree], context)
-    worst = max((report.official for report in reports), key=list(Verdict).index)
-    found = [] if even_rejected else list(_rejected(tree, reports))
-    unfilled = list(_unfilled(tree))
-    if not (even_rejected or even_with_errors):
-        found += _errors(tree, reports, {one.path for one in unfilled})
-    everything = (one for report in reports for one in report.findings)
-    without_code = [
-        one.path for one in everything if has_effect(one, Effect.NO_CODE) and one.severity is Severity.WARNING
-    ]
-    return worst, (*found, *(() if even_unfilled else unfilled)), without_code
+    official: Verdict | None = None
+    receipt: Receipt | None = None
+    kept: list[Path] = []
+    try:
+        scanned = scan_for(tree, file, key, force=options.force)
+        if scanned.left_out:
+            tell(f"left out what a killed command began: {first_few(scanned.left_out)}. Remove it.")
+        with progress_bar() as progress:
+            reports = check_paths([scanned.folder], replace(options.context, progress=progress))
+        official = max((report.official for report in reports), key=list(Verdict).index)
+        if found := [*_why_not(scanned.folder, reports, options)]:
+            raise RefusedError(*found)
+        everything = [one for report in reports for one in report.findings]
+        no_code = [f.path for f in everything if has_effect(f, Effect.NO_CODE) and f.severity is Severity.WARNING]
+        if no_code:
+            where = first_few(no_code, 3)
+            tell(f"the package has no code in {where}: reviewers will ask for it; see mlsub check")
+        if not options.dry_run:
+            with progress_bar("sealing") as progress:
+                receipt = seal_tree(scanned, file, key, force=options.force, kept=kept.append, progress=progress)
+    except RefusedError as error:
+        return Sealing(file=str(file), official=official, findings=error.findings)
+    if scanned.linked:
+        shown = first_few(scanned.linked, 3, "log")
+        tell(f"the content of logs that are links out of {scanned.folder.name} is sealed: {shown}")
+    for backup in kept:
+        tell(f"a file that sealing did not write is kept as {backup}")
+    return Sealing(
+        file=str(file),
+        official=official,
+        files=scanned.files,
+        files_size=scanned.size,
+        receipt=receipt,
+        findings=(),
+    )
+
+
+def _why_not(tree: Path, reports: Sequence[Report], options: SealOptions) -> Iterator[Finding]:
+    """Yield why a tree is not sealed: rejected, review errors, and what is not filled in."""
+    packages = [tree] if is_organisation(tree) else [child for child in folders(tree) if is_organisation(child)]
+    unfilled = [each for package in packages for each in unfilled_in(package, tree.parent)]
+    if not options.even_rejected:
+        yield from _rejected(tree, reports)
+        if not options.even_with_errors:
+            yield from _errors(tree, reports, {each.path for each in unfilled})
+    for each in unfilled if not options.even_unfilled else ():
+        yield finding("seal.unfilled", each.path, actual=None if each.template else ", ".join(each.fields))
 
 
 def _errors(tree: Path, reports: Sequence[Report], unfilled: Collection[str]) -> Iterator[Finding]:
@@ -185,13 +239,6 @@ def _rejected(tree: Path, reports: Sequence[Report]) -> Iterator[Finding]:
             rules = Counter(found.rule for found in wrong).most_common()
             named = (f"{rule} ({count} times)" if count > 1 else rule for rule, count in rules)
             yield finding("seal.rejected", tree.name, expected="accepted", actual=first_few(named, _SHOWN, "rule"))
-
-
-def _unfilled(tree: Path) -> Iterator[Finding]:
-    inside = [tree] if is_organisation(tree) else [child for child in folders(tree) if is_organisation(child)]
-    for package in inside:
-        for each in unfilled_in(package, tree.parent):
-            yield finding("seal.unfilled", each.path, actual=None if each.template else ", ".join(each.fields))
 
 
 def default_name(tree: Path, key: Key | None) -> Path:
@@ -252,7 +299,7 @@ def seal_tree(
     """
     scanned = tree if isinstance(tree, Tree) else scan_for(tree, out, key, force=force)
     place = find(scanned.folder)
-    scanned = msgspec.structs.replace(scanned, round=f"{place.usage}_v{place.round}" if place.round else "")
+    scanned = replace(scanned, round=f"{place.usage}_v{place.round}" if place.round else "")
     with staging_beside(out) as staging, failing_as(f"{out} cannot be written"):
         part = staging / out.name
         with TemporaryFile(dir=staging) as open_, part.open("xb") as stream:
