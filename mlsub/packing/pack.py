@@ -6,7 +6,7 @@ same, for a resubmission, an appeal, or a record of what was once published.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
@@ -30,8 +30,8 @@ from mlsub.rules.catalogue import finding, has_effect
 from mlsub.submission.audit import audit_layout
 from mlsub.submission.file_tree import FileTree, Item, ItemKind
 from mlsub.submission.find import SCALING_FOLDERS
-from mlsub.submission.report import EntryResult, Report
-from mlsub.submission.templates import begins_as_template, may_be_template
+from mlsub.submission.report import Report
+from mlsub.submission.templates import Template, begins_as_template, may_be_template
 from mlsub.workspace import AS_FOUND, Context, check_paths
 from mlsub.workspace.package import check_place, write_package
 
@@ -151,18 +151,13 @@ def _plan(
 ) -> tuple[PackPlan, Sequence[Piece], Packing]:
     """Return the plan, its files as they come into the package, and what is known before the check.
 
-    Files are prepared in ``folder``; templates are written here.
+    Files are prepared in ``folder``. With ``templates``, what the sources lack is written where the package is.
     """
     check_place(out)
     with failing_to_read(out):
         missing = missing_files(manifest) if options.templates else {}
-        for file in missing if options.write else ():
-            if lies_in(file.parent, out):
-                raise MlsubError(f"{file.parent} lies in {out}, which is replaced as a whole. Name another as setup.")
-        for file, template in missing.items() if options.write else ():
-            with failing_as(f"{file.parent} cannot be made", ". Name another folder as setup."):
-                make_folder(file.parent)
-            write_file(file, template.content.encode(), force=False, executable=template.executable)
+        if options.write:
+            _write_templates(missing, out)
         plan = make_plan(manifest, options.context)
         wanted = manifest.prepare if plan.sound or options.partly else Preparation()
         pieces, done = prepare(plan.pieces, wanted, folder, partial(_check_links, manifest, context))
@@ -196,6 +191,21 @@ def _plan(
     return plan, pieces, packed
 
 
+def _write_templates(missing: Mapping[Path, Template], out: Path) -> None:
+    """Write the files that the sources lack, to be filled in.
+
+    Raises:
+        MlsubError: one lies in the folder of the package, or cannot be written.
+    """
+    for file in missing:
+        if lies_in(file.parent, out):
+            raise MlsubError(f"{file.parent} lies in {out}, which is replaced as a whole. Name another as setup.")
+    for file, template in missing.items():
+        with failing_as(f"{file.parent} cannot be made", ". Name another folder as setup."):
+            make_folder(file.parent)
+        write_file(file, template.content.encode(), force=False, executable=template.executable)
+
+
 def _check_links(manifest: Manifest, context: Context, pieces: Sequence[Piece]) -> Report:
     """Check the package as it would be, without copying it."""
     with TemporaryDirectory(prefix="mlsub-") as folder:
@@ -208,6 +218,7 @@ def _check_links(manifest: Manifest, context: Context, pieces: Sequence[Piece]) 
 
 
 def _audit_planned(manifest: Manifest, pieces: Sequence[Piece]) -> Iterator[Finding]:
+    """Yield what is odd about the layout of the package as it would be."""
     systems: dict[str, set[str]] = {}
     for entry in manifest.entries:
         systems.setdefault(entry.benchmark, set()).add(entry.system)
@@ -216,11 +227,11 @@ def _audit_planned(manifest: Manifest, pieces: Sequence[Piece]) -> Iterator[Find
         for item in pieces
         if item.source is not None and may_be_template(item.to) and begins_as_template(item.source.resolve())
     )
-    file_tree = FileTree(items=tuple(map(_item, pieces)), unfilled=unfilled)
+    file_tree = FileTree(items=tuple(map(_as_listed, pieces)), unfilled=unfilled)
     yield from audit_layout(file_tree, systems, manifest.round.usage)
 
 
-def _item(piece: Piece) -> Item:
+def _as_listed(piece: Piece) -> Item:
     if piece.link is not None:
         return Item(piece.to, ItemKind.LINK, target=piece.link)
     size = piece.source.stat().st_size if piece.source is not None else 0
@@ -292,29 +303,23 @@ def deciding(report: Report) -> list[Finding]:
     logs = {log.path for log in report.logs}
     rejected = [entry for entry in report.entries if entry.official is Verdict.REJECTED]
     found = [f for f in report.findings if f.rejects and f.path not in logs]
+    on_logs = [f for f in report.findings if f.rejects and f.path in logs]
     for entry in rejected:
-        found += [f for f in report.findings if f.path in logs and _decides(f, entry)]
+        # On seeds, which bind all runs together, or on no run at all.
+        found += [f for f in on_logs if f.path.startswith(f"{entry.path}/") and has_effect(f, Effect.DECIDES)]
     if report.official is Verdict.NOT_CHECKED or (report.official is Verdict.REJECTED and not found):
         # Whatever is not accepted has a reason; none may pass because it is of a kind nobody thought of here.
         found += [f for f in report.findings if f.rejects]
     return list(dict.fromkeys(found))
 
 
-def _decides(found: Finding, entry: EntryResult) -> bool:
-    """Whether a finding on a run decides of its entry: on seeds, which bind all runs together, or on no run at all."""
-    return found.rejects and found.path.startswith(f"{entry.path}/") and has_effect(found, Effect.DECIDES)
-
-
 def waiver_of(found: Finding, waivers: Sequence[Waiver]) -> Waiver | None:
     """Return the first waiver that covers a finding: of its rule, and of all, its entry or its system."""
-    names = (None, *_names(found.path))
-    return next((waiver for waiver in waivers if waiver.rule == found.rule and waiver.entry in names), None)
-
-
-def _names(path: str) -> tuple[str, ...]:
-    """Return the names by which a waiver may mean a place: its entry and its system."""
-    top, *parts = path.split("/")
+    top, *parts = found.path.split("/")
+    names: list[str | None] = [None]
     if top == "systems":
-        return tuple(name.removesuffix(".json") for name in parts[:1])
-    depth = 3 if parts[1:] and parts[1] in SCALING_FOLDERS else 2
-    return ("/".join(parts[:1]), "/".join(parts[:depth])) if top == "results" else ()
+        names += [name.removesuffix(".json") for name in parts[:1]]
+    elif top == "results":
+        depth = 3 if parts[1:] and parts[1] in SCALING_FOLDERS else 2
+        names += ["/".join(parts[:1]), "/".join(parts[:depth])]
+    return next((waiver for waiver in waivers if waiver.rule == found.rule and waiver.entry in names), None)

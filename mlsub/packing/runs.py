@@ -65,7 +65,7 @@ def choose_runs(manifest: Manifest, entry: ManifestEntry, context: Context = AS_
     beside: list[OmittedSource] = []
     for written in entry.sources:
         try:
-            runs, as_listed = _named(written, manifest.round)
+            runs, as_listed = _find_logs(written, manifest.round)
         except MlsubError as error:
             findings.append(manifest.finding("package.runs-missing", str(error), entry))
             continue
@@ -91,7 +91,7 @@ def _beside(folder: Path, runs: Sequence[Path]) -> Iterator[OmittedSource]:
             yield OmittedSource(str(child), "not a result log: its name is not result_*.txt")
 
 
-def _named(written: str, round_: Round) -> tuple[list[Path], bool]:
+def _find_logs(written: str, round_: Round) -> tuple[list[Path], bool]:
     """Return the logs that one line of the manifest means, in order, and whether that is how they are listed."""
     path = Path(written)
     if path.is_dir():

@@ -48,7 +48,7 @@ def command(
 
     Exit status: 0 no conflict (with --write: written), 1 something prevents it or rejects, 2 could not be done.
     """
-    from mlsub.commands.merge import document, run
+    from mlsub.commands.merge.run import document_of, merge
     from mlsub.packing.pack import PackOptions
 
     with progress_bar() as progress:
@@ -59,6 +59,6 @@ def command(
             even_with_errors=even_with_errors or even_rejected,
             context=ready(asked, progress),
         )
-        outcome = run.merge(asked.paths, output, options, even_rejected=even_rejected)
-    Target("merge", format_).write(outcome, lambda: document.document_of(outcome))
+        outcome = merge(asked.paths, output, options, even_rejected=even_rejected)
+    Target("merge", format_).write(outcome, lambda: document_of(outcome))
     sys.exit(outcome.exit_status)

@@ -15,7 +15,7 @@ from typing import ClassVar
 
 import msgspec
 
-from mlsub.findings import Finding, Verdict
+from mlsub.findings import Finding, Severity, Verdict
 from mlsub.io import MlsubError
 from mlsub.io.folders import Piece, check_free
 from mlsub.io.look import content_digest
@@ -26,6 +26,8 @@ from mlsub.packing.plan import PackagePlan
 from mlsub.packing.read import read_waivers
 from mlsub.packing.runs import OmittedSource
 from mlsub.packing.tree import compare_trees
+from mlsub.present.document import Document, Facts, Findings, Items, Lines, Span, Text, Words, document
+from mlsub.present.entries import package_blocks
 from mlsub.present.envelope import Answer
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
@@ -40,6 +42,8 @@ from mlsub.workspace.runs import round_of
 
 #: Teams upload as ``<organisation>_<number>`` (mlcommons/training issue 877).
 _NUMBER = re.compile(r"_[0-9]+$")
+#: Folders that are left out, and rules, that are named.
+_SHOWN = 3
 
 
 class MergeSource(msgspec.Struct, frozen=True, dict=True):
@@ -108,6 +112,49 @@ class Merge(Answer, frozen=True, kw_only=True):
     def exit_status(self) -> int:
         """0 nothing stands in the way, or it is written; 1 conflicts, or something in the result is blocking."""
         return int(bool(self.findings or self.blocking) or (self.report is not None and not self.written))
+
+
+def document_of(merge: Merge) -> Document:
+    """Return what is joined, what stands in the way, and what was done."""
+    return document(
+        f"Merge of {merge.organisation}, {merge.usage} v{merge.round}",
+        Facts(tuple(_facts(merge))),
+        Findings(merge.findings, label="conflict"),
+        *(package_blocks(merge.report) if merge.report is not None else ()),
+        Findings(merge.notes),
+        Items(tuple(each.line for each in merge.waived)),
+        Text(_outcome(merge)),
+    )
+
+
+def _facts(merge: Merge) -> Iterator[tuple[str, str | Span | Lines]]:
+    yield "into", Span(merge.output, "path")
+    parts: list[Words] = [
+        (
+            Span(part.path, "path"),
+            f": {part.files} files, {part.own} of them only there; {', '.join(part.entries) or 'no entries'}",
+        )
+        for part in merge.parts
+    ]
+    yield "from", Lines(tuple(parts))
+    yield "together", f"{merge.files} files; {merge.joined} are in several packages"
+    if merge.left_out:
+        yield "left out, as caches, version control or unfinished", first_few(merge.left_out, _SHOWN)
+
+
+def _outcome(merge: Merge) -> Words:
+    if merge.findings:
+        return f"{plural(len(merge.findings), 'conflict')}: nothing was written."
+    if merge.report is None:
+        return "No conflicts. Nothing was written: add --write to check the result and put it in place."
+    if merge.written:
+        return ("Written: ", Span(merge.output, "path"))
+    rules = first_few(dict.fromkeys(found.rule for found in merge.blocking), _SHOWN, "rule")
+    if any(found.rejects for found in merge.blocking) or not rules:
+        return "Rejected, so nothing was written. Fix it, or add --even-rejected."
+    if any(found.severity is Severity.ERROR for found in merge.blocking):
+        return f"A reviewer will raise errors ({rules}), so nothing was written. Fix them, or add --even-with-errors."
+    return f"--strict refuses review warnings ({rules}), so nothing was written."
 
 
 def merge(paths: Sequence[str], output: Path, options: PackOptions, *, even_rejected: bool) -> Merge:

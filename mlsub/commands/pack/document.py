@@ -52,14 +52,14 @@ def document_of(plan: PackPlan, packed: Packing, *, wanted: bool) -> Document:
         f"Package of {packed.organisation}, {plan.manifest.round.title}",
         Facts((("manifest", Span(packed.manifest, "path")), ("into", Span(packed.out, "path")))),
         *_plan(plan, near),
-        _named("Prepared on the way", [f"{word}: {plural(count, 'file')}" for word, count in prepared.items()]),
+        _list_names("Prepared on the way", [f"{word}: {plural(count, 'file')}" for word, count in prepared.items()]),
         *(package_blocks(packed.report) if packed.report is not None else ()),
         Findings(packed.findings),
         Items(tuple(each.line for each in packed.waived)),
-        _named("Gone from there" if packed.written else "Not in the plan, but there", packed.difference.extra)
+        _list_names("Gone from there" if packed.written else "Not in the plan, but there", packed.difference.extra)
         if packed.report is not None
         else None,
-        _named(
+        _list_names(
             f"Templates {'made' if wanted else 'that --write makes'}, to be filled in",
             [near(Path(file)) for file in packed.templates],
         ),
@@ -73,7 +73,7 @@ def _plan(plan: PackPlan, near: Callable[[Path], str]) -> Iterator[Block | None]
         yield _runs(entry, chosen.how, [Path(run) for run in chosen.runs], near)
     rest = [item for item in plan.pieces if not item.to.startswith("results/")]
     yield Table(_COLUMNS, tuple(_folders(rest, near)))
-    yield _named("Left out", [f"{near(Path(left.path))}: {left.why}" for left in plan.left_out])
+    yield _list_names("Left out", [f"{near(Path(left.path))}: {left.why}" for left in plan.left_out])
 
 
 def _near(folder: Path, path: Path) -> str:
@@ -110,7 +110,7 @@ def _folders(items: Iterable[Piece], near: Callable[[Path], str]) -> Iterator[tu
         yield f"{to}/", f"{source}, {plural(number, 'file')}"
 
 
-def _named(title: str, names: Sequence[str]) -> Section | None:
+def _list_names(title: str, names: Sequence[str]) -> Section | None:
     more = (f"and {len(names) - MAX_SHOWN} more",) if len(names) > MAX_SHOWN else ()
     return section(title, Items((*names[:MAX_SHOWN], *more)))
 
