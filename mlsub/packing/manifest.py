@@ -140,12 +140,11 @@ class Content(ManifestItem, frozen=True, kw_only=True):
     ) = None
 
 
-class System(msgspec.Struct, frozen=True):
-    """A system, the ``file`` of its description, and its line in the manifest."""
+class System(ManifestItem, frozen=True, kw_only=True):
+    """A system, and the ``file`` of its description."""
 
     name: str
     file: Path
-    line: int
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
@@ -194,7 +193,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
         self,
         rule: str,
         message: str | None = None,
-        item: System | ManifestItem | None = None,
+        item: ManifestItem | None = None,
         *,
         expected: str | None = None,
         actual: str | None = None,

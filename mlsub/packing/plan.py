@@ -19,7 +19,7 @@ from mlsub.io import reason_of
 from mlsub.io.folders import Piece, foreign_files, list_files, path_digest
 from mlsub.io.look import open_regular
 from mlsub.io.show import first_few
-from mlsub.packing.manifest import Manifest, ManifestEntry, ManifestItem, System
+from mlsub.packing.manifest import Manifest, ManifestEntry, ManifestItem
 from mlsub.packing.runs import EntryRuns, OmittedSource, choose_runs, is_gzip
 from mlsub.packing.tree import TreeDifference, compare_trees
 from mlsub.rules.catalogue import finding
@@ -190,9 +190,7 @@ def _templates(manifest: Manifest, entry: ManifestEntry) -> tuple[Template, ...]
     return templates(entry.system, entry.benchmark, _implementation(manifest, entry))
 
 
-def _file(
-    manifest: Manifest, source: Path, to: str, named: System | ManifestItem, *, executable: bool | None = None
-) -> Taken:
+def _file(manifest: Manifest, source: Path, to: str, named: ManifestItem, *, executable: bool | None = None) -> Taken:
     """Return a single file; links are followed, for it is named by the manifest itself.
 
     Args:
@@ -214,7 +212,7 @@ def _file(
 
 
 def _folder(
-    manifest: Manifest, folder: Path, to: str, named: System | ManifestItem, missing: str = "package.source-missing"
+    manifest: Manifest, folder: Path, to: str, named: ManifestItem, missing: str = "package.source-missing"
 ) -> Iterator[Taken]:
     """Yield a folder with all it holds; what editors, caches and version control leave behind stays out.
 

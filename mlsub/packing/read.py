@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -15,7 +15,16 @@ from mlsub.io import MlsubError
 from mlsub.io.documents import DocumentType, read_document
 from mlsub.io.problems import did_you_mean
 from mlsub.io.read import YamlTree
-from mlsub.packing.manifest import Content, ExtraFile, Manifest, ManifestCode, ManifestEntry, System, Waiver
+from mlsub.packing.manifest import (
+    Content,
+    ExtraFile,
+    Manifest,
+    ManifestCode,
+    ManifestEntry,
+    ManifestItem,
+    System,
+    Waiver,
+)
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round
 from mlsub.rules.explain import suggestion
 
@@ -71,6 +80,9 @@ def read_waivers(file: Path) -> tuple[Waiver, ...]:
     )
 
 
+Item = TypeVar("Item", bound=ManifestItem)
+
+
 class _Reader:
     """Resolves the paths of a manifest, takes its lines, and notes what is wrong with it."""
 
@@ -80,8 +92,11 @@ class _Reader:
     def manifest(self, file: Path) -> Manifest:
         content = self._content
         self._folder = Path(os.path.abspath(file)).parent  # noqa: PTH100  (links keep the names people gave them)
-        systems, entries = tuple(self._systems()), tuple(self._entries())
-        code, files = tuple(self._code()), tuple(self._files())
+        systems = tuple(
+            System(name=name, file=Path(self._path(written, "systems", name)), line=self._tree.line("systems", name))
+            for name, written in content.systems.items()
+        )
+        entries, code, files = tuple(self._entries()), tuple(self._code()), tuple(self._files())
         names = [*(entry.name for entry in entries), *dict.fromkeys(entry.system for entry in entries)]
         return Manifest(
             file=file,
@@ -96,17 +111,13 @@ class _Reader:
             deadline=self._day(content.deadline or "never", "deadline"),
         )
 
-    def _systems(self) -> Iterator[System]:
-        for name, written in self._content.systems.items():
-            here = ("systems", name)
-            yield System(name, Path(self._path(written, *here)), self._tree.line(*here))
-
     def _entries(self) -> Iterator[ManifestEntry]:
         content, title = self._content, self._round.title
         seen: dict[str, int] = {}
         for number, written in enumerate(content.entries):
             here = ("entries", number)
-            entry = self._resolved(written, *here)
+            resolved = self._resolve(written, *here, paths=("runs", "setup", "power"))
+            entry = msgspec.structs.replace(resolved, division=written.division or content.division)
             if entry.system not in content.systems:
                 hint = did_you_mean(entry.system, content.systems)
                 self._tree.report(f"no system {entry.system!r} among the systems{hint}", *here, "system")
@@ -118,20 +129,16 @@ class _Reader:
             self._check_once(entry.name, seen, *here, "benchmark")
             yield entry
 
-    def _resolved(self, entry: ManifestEntry, *here: str | int) -> ManifestEntry:
-        """Return the entry with its paths absolute, and with the division of the manifest where it has none."""
-        single = isinstance(entry.runs, str)
-        runs = [
-            self._path(run, *here, "runs", *(() if single else (number,))) for number, run in enumerate(entry.sources)
-        ]
-        return msgspec.structs.replace(
-            entry,
-            runs=tuple(runs),
-            line=self._tree.line(*here),
-            division=entry.division or self._content.division,
-            setup=None if entry.setup is None else self._path(entry.setup, *here, "setup"),
-            power=None if entry.power is None else self._path(entry.power, *here, "power"),
-        )
+    def _resolve(self, item: Item, *here: str | int, paths: Sequence[str] = ()) -> Item:
+        """Return an item of the manifest with its line, and with these paths, or lists of paths, absolute."""
+        resolved: dict[str, str | tuple[str, ...]] = {}
+        for name in paths:
+            written = getattr(item, name)
+            if isinstance(written, str):
+                resolved[name] = self._path(written, *here, name)
+            elif written is not None:
+                resolved[name] = tuple(self._path(one, *here, name, at) for at, one in enumerate(written))
+        return msgspec.structs.replace(item, line=self._tree.line(*here), **resolved)
 
     def _code(self) -> Iterator[ManifestCode]:
         seen: dict[str, int] = {}
@@ -139,8 +146,7 @@ class _Reader:
             here = ("code", number)
             self._check_benchmark(written.benchmark, *here)
             self._check_once(f"{written.benchmark}/{written.implementation}", seen, *here, "implementation")
-            folder = self._path(written.folder, *here, "folder")
-            yield msgspec.structs.replace(written, folder=folder, line=self._tree.line(*here))
+            yield self._resolve(written, *here, paths=("folder",))
 
     def _files(self) -> Iterator[ExtraFile]:
         for number, written in enumerate(self._content.files):
@@ -164,7 +170,7 @@ class _Reader:
             if sure and entry is not None and entry not in names:
                 self._tree.report(f"there is no entry or system {entry!r}{did_you_mean(entry, names)}", *here, "entry")
             self._day(waiver.expires, *here, "expires")
-            yield msgspec.structs.replace(waiver, line=self._tree.line(*here))
+            yield self._resolve(waiver, *here)
 
     def _day(self, text: str, *here: str | int) -> date | None:
         try:
