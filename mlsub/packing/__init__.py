@@ -1,4 +1,4 @@
-"""Packages: planned from a manifest, checked and put in place; and sealed ones, which open without this program, too.
+"""Plan packages from a manifest, check them and put them in place; seal them, and open sealed ones.
 
 A sealed package is a gzip of a tar, its seal is age's format v1 (https://age-encryption.org/v1) or that of
 ``openssl enc``.

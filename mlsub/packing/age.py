@@ -1,4 +1,4 @@
-"""age's format v1 with a passphrase, streaming, upon the primitives of ``cryptography``.
+"""Seal and open age's format v1 with a passphrase, as a stream, by the primitives of ``cryptography``.
 
 pyrage, which seals for recipients, has passphrases too, but keeps the whole file in memory and lets nobody choose or
 bound the work of scrypt; docs/seal.md says what users would lose. The format is that of

@@ -1,4 +1,4 @@
-"""The archive before encryption: a gzip of a tar in which nothing depends on machine, user or day.
+"""Write and read the archive before encryption: a gzip of a tar that depends on no machine, user or day.
 
 Members are sorted, times are 0, owner and group are 0, modes 0644 or 0755; names of any length and script go into PAX
 records. The last member is the manifest, so that a tree is read once.

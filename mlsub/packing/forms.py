@@ -1,4 +1,4 @@
-"""The forms of a sealed file: what each is sealed for and opened with, by which library or program."""
+"""Seal and open a file in each of its forms, by the library or program of that form."""
 
 from __future__ import annotations
 

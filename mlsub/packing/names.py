@@ -1,4 +1,4 @@
-"""Which names can travel, and where links lead: decided on text alone, so that sealing and opening agree."""
+"""Decide which names can be sealed, and where links lead, on text alone: sealing and opening have to agree."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The plan: which file of the submission comes from where, made without writing anything, and which files it lacks.
+"""Plan a package without writing anything: which file comes from where, and which files are missing.
 
-Also how the plan differs from what lies where the package goes, and why that must not be replaced.
+Also compare the plan with what lies where the package goes, and say why that must not be replaced.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What pack does to files on their way into the package: unpack, redact and truncate logs, and write scaling.json.
+"""Prepare files on their way into the package: unpack, redact and truncate logs, and write scaling.json.
 
 Sources stay as they are: a prepared file is made in a temporary folder, and taken in the place of its source. The steps
 are those of ``mlsub redact``, ``mlsub fix --truncate`` and ``mlsub score --write-scaling``, so that a package that they

@@ -1,4 +1,4 @@
-"""Which logs become the results of an entry, and in which order."""
+"""Choose which logs become the results of an entry, and in which order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What lies in a tree, looked at but never opened or followed; and its manifest, as ``sha256sum -c`` reads it.
+"""List a tree without opening or following anything in it; read, write and compare its manifest.
+
+The manifest is a file that ``sha256sum -c`` reads:
 
     <64 hexadecimal digits>  ACME/systems/rack1.json
     # link<TAB>ACME/latest<TAB>results

@@ -28,7 +28,7 @@ Kept = tuple[int, int]
 
 
 class Shortened(msgspec.Struct, frozen=True, kw_only=True):
-    """What becomes of one log: sizes in bytes, and the lines and bytes of framework output that are left out."""
+    """How one log is shortened: sizes in bytes, and the lines and bytes of framework output that are left out."""
 
     path: str
     size: int
@@ -130,7 +130,7 @@ def _shorten(source: BinaryIO, kept: Kept, marker: bytes = b"", sink: BinaryIO |
 
 
 def _kept(text: bytes, start: int, head: int, tail: int) -> tuple[bytes, bytes]:
-    """What is kept of free text, at its beginning and at its end; cut between lines."""
+    """Return what is kept of a piece of free text, at its beginning and at its end; it is cut between lines."""
     end = start + len(text)
     if end <= head or start >= tail:
         return text, b""

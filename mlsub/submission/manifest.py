@@ -1,4 +1,4 @@
-"""The manifest in or near a package, as far as it says which round the package is; see :mod:`mlsub.packing`."""
+"""Read from the manifest in or near a package which round the package is; see :mod:`mlsub.packing`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``mlsub demo``: a submission of one's own in a minute, to try everything on."""
+"""``mlsub demo``: train a rehearsal, and lay it out as a submission to try mlsub on."""
 
 from __future__ import annotations
 

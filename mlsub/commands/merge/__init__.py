@@ -1,1 +1,1 @@
-"""Join packages of one organisation that teams have prepared apart."""
+"""The ``merge`` command."""

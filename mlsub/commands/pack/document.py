@@ -1,4 +1,4 @@
-"""What packing found as a document: the plan, the check, and what was done or keeps it from being done."""
+"""Build the document of a plan, its check, and what was done or keeps it from being done."""
 
 from __future__ import annotations
 

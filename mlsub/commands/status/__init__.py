@@ -1,1 +1,1 @@
-"""Where a submission stands: what is there, what is missing, and the next command."""
+"""The ``status`` command."""

@@ -1,4 +1,4 @@
-"""Where a submission stands, as a document whose last line is the next command."""
+"""Build the document of a status, whose last line is the next command."""
 
 from __future__ import annotations
 

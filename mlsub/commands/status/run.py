@@ -1,4 +1,4 @@
-"""From a manifest, or a package, to where it stands: the plan of pack, the check, and the margins, put together."""
+"""Find out where a submission stands, from the plan of pack, the check and the margins."""
 
 from __future__ import annotations
 

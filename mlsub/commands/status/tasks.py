@@ -1,4 +1,4 @@
-"""What is left to do, in the order in which it is done: describe, record, repair, fill in, add code."""
+"""List what is left to do, in the order in which it is done: describe, record, repair, fill in, add code."""
 
 from __future__ import annotations
 
