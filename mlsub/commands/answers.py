@@ -44,7 +44,7 @@ _ANSWERS = {
     "site": "mlsub.commands.site.build.BuiltSite",
     "status": "mlsub.commands.status.run.Status",
     "unseal": "mlsub.commands.unseal.run.Unsealing",
-    "verify": "mlsub.commands.verify.run.Checked",
+    "verify": "mlsub.commands.verify.run.Verification",
 }
 
 
