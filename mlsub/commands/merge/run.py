@@ -173,12 +173,13 @@ def merge(paths: Sequence[str], output: Path, options: PackOptions, *, even_reje
     sources = read_sources(paths)
     rules = round_of([source.folder for source in sources], options.context.request, "packages")
     _check_place(output, sources, force=options.force)
-    planned, plan = plan_merge(sources, rules, output)
+    place = output.absolute()
+    plan = plan_merge(sources, rules, place.name)
     check_free(output, {piece.to: piece.source for piece in plan.pieces if piece.source is not None})
+    planned = describe_plan(plan, sources, rules, output)
     given = _waivers(sources)
     if plan.findings or not options.write:
         return planned
-    place = output.absolute()
     report, written = write_package(
         plan.pieces,
         place.name,
@@ -189,9 +190,8 @@ def merge(paths: Sequence[str], output: Path, options: PackOptions, *, even_reje
         ),
     )
     judged = msgspec.structs.asdict(judge(report, given, options))
-    return msgspec.structs.replace(
-        planned, **judged, report=msgspec.structs.replace(report, root=str(place)), written=written
-    )
+    report = msgspec.structs.replace(report, root=str(place))
+    return msgspec.structs.replace(planned, **judged, report=report, written=written)
 
 
 def _waivers(sources: Sequence[MergeSource]) -> list[GivenWaivers]:
@@ -251,38 +251,39 @@ def _check_place(output: Path, sources: Sequence[MergeSource], *, force: bool) -
         raise MlsubError(f"{output} exists; add --force to replace it")
 
 
-def plan_merge(sources: Sequence[MergeSource], round_: Round, output: Path) -> tuple[Merge, PackagePlan]:
+def plan_merge(sources: Sequence[MergeSource], round_: Round, organisation: str) -> PackagePlan:
     """Return the plan for joining packages; reads what several of them have, and writes nothing."""
-    organisation = output.absolute().name
     planned, conflicts = _join(sources, round_)
-    pieces = tuple(_piece(path, sources) for path, (_, item) in planned.items() if item.kind is not ItemKind.FOLDER)
-    owners = Counter(path for source in sources for path in source.items)
     strays = {item.path: stray_kind(item.name) for each in sources for item in each.file_tree.items}
-    plan = PackagePlan(
-        pieces=pieces,
+    return PackagePlan(
+        pieces=tuple(_piece(path, sources) for path, (_, item) in planned.items() if item.kind is not ItemKind.FOLDER),
         left_out=tuple(OmittedSource(path, why) for path, why in sorted(strays.items()) if why),
         findings=(*_other_organisations(sources, organisation), *conflicts, *_not_copied(sources)),
     )
+
+
+def describe_plan(plan: PackagePlan, sources: Sequence[MergeSource], round_: Round, output: Path) -> Merge:
+    """Return the merge as planned, before anything is checked or written."""
+    owners = Counter(path for source in sources for path in source.items)
     parts = []
     for source in sources:
-        mine = [piece.to for piece in pieces if piece.to in source.items]
+        mine = [piece.to for piece in plan.pieces if piece.to in source.items]
         entries = sorted(entry.removeprefix("results/") for entry in source.logs_by_entry(round_))
         own = sum(owners[path] == 1 for path in mine)
         parts.append(MergePart(path=source.path, files=len(mine), own=own, entries=tuple(entries)))
-    merge = Merge(
+    return Merge(
         usage=round_.usage,
         round=round_.name,
         output=str(output),
         written=False,
-        organisation=organisation,
+        organisation=output.absolute().name,
         parts=tuple(parts),
-        files=len(pieces),
-        joined=sum(owners[piece.to] > 1 for piece in pieces),
+        files=len(plan.pieces),
+        joined=sum(owners[piece.to] > 1 for piece in plan.pieces),
         left_out=tuple(left.path for left in plan.left_out),
         findings=plan.findings,
         report=None,
     )
-    return merge, plan
 
 
 def _join(sources: Sequence[MergeSource], round_: Round) -> tuple[dict[str, SourceItem], list[Finding]]:

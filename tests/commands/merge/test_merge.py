@@ -12,7 +12,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.merge.run import plan_merge, read_sources
+from mlsub.commands.merge.run import describe_plan, plan_merge, read_sources
 from mlsub.io import MlsubError
 from mlsub.io.folders import folder_digests, write_record
 from mlsub.rounds import get_round
@@ -362,7 +362,7 @@ def test_whatever_stops_it_leaves_the_old_package(
 
 def test_a_file_that_changes_meanwhile_stops_it(parts: tuple[Tree, Tree], tmp_path: Path) -> None:
     sources = read_sources([str(tree.folder) for tree in parts])
-    _, plan = plan_merge(sources, get_round("training", "1.0"), tmp_path)
+    plan = plan_merge(sources, get_round("training", "1.0"), "ACME")
     (parts[0].folder / "systems" / "rack1.json").unlink()
     (parts[0].folder / "systems" / "rack1.json").symlink_to("/etc/passwd")
     with pytest.raises(MlsubError, match=r"rack1\.json cannot be copied"):
@@ -428,7 +428,10 @@ def test_any_parts_of_a_tree_give_the_tree_whatever_their_order(
         (above / owner / "ACME" / "systems").mkdir(parents=True, exist_ok=True)
     sides = [str(above / owner / "ACME") for owner in "ab"]
     for order in (sides, sides[::-1]):
-        merge, plan = plan_merge(read_sources(order), get_round("training", "1.0"), Path("out/ACME"))
+        sources, round_ = read_sources(order), get_round("training", "1.0")
+        plan = plan_merge(sources, round_, "ACME")
         assert plan.findings == ()
         assert {piece.to for piece in plan.pieces} == set(whole)
-        assert merge.joined == sum(owner == "ab" for owner in owners.values())
+        assert describe_plan(plan, sources, round_, Path("out/ACME")).joined == sum(
+            owner == "ab" for owner in owners.values()
+        )
