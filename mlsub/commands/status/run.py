@@ -20,6 +20,7 @@ from mlsub.io.show import plural
 from mlsub.packing.manifest import Manifest
 from mlsub.packing.names import MANIFEST_SUFFIX
 from mlsub.packing.pack import PackOptions, deciding, pack
+from mlsub.packing.plan import PackPlan
 from mlsub.packing.tree import compare_tree, read_checksums
 from mlsub.present.envelope import Answer
 from mlsub.rounds import Round, get_round
@@ -113,42 +114,42 @@ def status_of_manifest(manifest: Manifest, out: Path, today: date, context: Cont
         asking = replace(manifest, prepare=replace(manifest.prepare, **dict.fromkeys(unasked, True)))
         as_asked = pack(asking, out, options)
         plan, packed = as_asked if as_asked[1].difference.none else (plan, packed)
-    round_ = manifest.round
-    entries = {
-        f"results/{entry.name}": EntryStatus(
-            entry=entry.name,
-            division=entry.division,
-            runs=len(chosen.runs),
-            needed=entry_requirements(round_.usage, round_.name, entry.benchmark).runs,
-        )
-        for entry, chosen in zip(manifest.entries, plan.runs, strict=True)
-    }
-    if packed.report is not None:
-        for path, checked in _entries(packed.report):
-            if path in entries:
-                entries[path] = replace(checked, division=entries[path].division or checked.division)
+    entries = _planned_entries(plan, packed.report)
     usual = [] if out == manifest.usual_out else ["-o", str(out)]
     look = shlex.join(["mlsub", "pack", str(manifest.file), *usual])
     there = _is_there(out)
     status = Status(
         organisation=manifest.organisation,
-        usage=round_.usage,
-        round=round_.name,
+        usage=manifest.round.usage,
+        round=manifest.round.name,
         manifest=str(manifest.file),
         unasked=unasked if packed.difference.none else (),
         package=str(out),
         written=there,
         sealed=None,
-        **_days(round_, manifest.deadline, today),
+        **_days(manifest.round, manifest.deadline, today),
         state="to-be-written",
         official=None if packed.report is None else packed.report.official.value,
-        entries=tuple(entries.values()),
-        tasks=tuple(tasks_of_plan(plan, packed, tuple(entries.values()), look)),
+        entries=entries,
+        tasks=tuple(tasks_of_plan(plan, packed, entries, look)),
         review=_reviews(packed.report),
         next=f"{look} --write",
         why=f"write the package to {out}",
     )
     return _finished(status, as_planned=there and plan.sound and packed.difference.none)
+
+
+def _planned_entries(plan: PackPlan, report: Report | None) -> tuple[EntryStatus, ...]:
+    """Return the entries of a manifest, with what its check says of them."""
+    checked = {} if report is None else dict(_checked_entries(report))
+    round_ = plan.manifest.round
+    entries = []
+    for entry, chosen in zip(plan.manifest.entries, plan.runs, strict=True):
+        needed = entry_requirements(round_.usage, round_.name, entry.benchmark).runs
+        planned = EntryStatus(entry=entry.name, division=entry.division, runs=len(chosen.runs), needed=needed)
+        found = checked.get(f"results/{entry.name}", planned)
+        entries.append(replace(found, division=entry.division or found.division))
+    return tuple(entries)
 
 
 def status_of_package(path: Path, context: Context, today: date) -> Status:
@@ -170,7 +171,7 @@ def status_of_package(path: Path, context: Context, today: date) -> Status:
         raise MlsubError(
             f"{path} is {'a log' if len(reports) == 1 else 'several rounds'}. Name a package of one round."
         )
-    entries, look = dict(_entries(report)), shlex.join(["mlsub", "check", str(path)])
+    entries, look = dict(_checked_entries(report)), shlex.join(["mlsub", "check", str(path)])
     incomplete = [path for path, entry in entries.items() if entry.missing]
     left = tuple(_left_in(place))
     errors = [found for found in report.review_errors() if not (left and has_effect(found, Effect.UNFILLED))]
@@ -219,7 +220,7 @@ def _day(text: str | None) -> date | None:
     return None
 
 
-def _entries(report: Report) -> Iterator[tuple[str, EntryStatus]]:
+def _checked_entries(report: Report) -> Iterator[tuple[str, EntryStatus]]:
     """Yield the entries of a report by their paths, with what the convergence test says of them."""
     round_ = get_round(str(report.usage), str(report.round))
     many = len({entry.organisation for entry in report.entries}) > 1
