@@ -19,6 +19,7 @@ from mlsub.io import MlsubError
 from mlsub.io.look import failing_as, file_digest, open_regular, without_panics
 from mlsub.packing import age
 from mlsub.packing.archive import Put, read_archive
+from mlsub.packing.names import SHA1_SUFFIX
 from mlsub.packing.tree import Checksums, DamagedError, RefusedError
 from mlsub.present.terminal import Progress
 from mlsub.rules.catalogue import finding
@@ -39,6 +40,11 @@ class Form(StrEnum):
     PASSPHRASE = "age v1, with a passphrase"  # noqa: S105  (words, not a secret)
     OPENSSL = "openssl enc, not authenticated"
     ARCHIVE = "archive, not encrypted"
+
+    @property
+    def ending(self) -> str:
+        """What the names of such files end with."""
+        return {Form.OPENSSL: ".tar.gz.enc", Form.ARCHIVE: ".tar.gz"}.get(self, ".tar.gz.age")
 
 
 class Key(msgspec.Struct, frozen=True):
@@ -362,7 +368,7 @@ def check_sha1(file: Path) -> tuple[str, ...]:
         MlsubError: it cannot be read.
     """
     note = "openssl enc is not authenticated: whoever carried the file could have changed it"
-    beside = file.with_name(f"{file.name}.sha1")
+    beside = file.with_name(file.name + SHA1_SUFFIX)
     with failing_as(f"{file} cannot be compared with its SHA-1"):
         if not beside.is_file():
             return (note, f"there is no {beside.name} beside it: its SHA-1 was not checked")

@@ -248,8 +248,7 @@ def default_name(tree: Path, key: Key | None) -> Path:
         MlsubError: it is not a folder, or has no name.
     """
     folder = real_folder(tree)
-    ending = "" if key is None else ".enc" if key.form is Form.OPENSSL else ".age"
-    return folder.with_name(f"{folder.name}.tar.gz{ending}")
+    return folder.with_name(folder.name + (Form.ARCHIVE if key is None else key.form).ending)
 
 
 def scan_for(tree: Path, out: Path, key: Key | None, *, force: bool = False) -> Tree:

@@ -17,6 +17,7 @@ from mlsub.convergence.margin import benchmark_tested, margin_of
 from mlsub.findings import Effect, Kind, Says, Verdict
 from mlsub.io import MlsubError
 from mlsub.io.show import plural
+from mlsub.packing.forms import Form
 from mlsub.packing.manifest import Manifest
 from mlsub.packing.names import MANIFEST_SUFFIX
 from mlsub.packing.pack import PackOptions, deciding, pack
@@ -32,9 +33,6 @@ from mlsub.submission.manifest import MANIFEST
 from mlsub.submission.report import Report
 from mlsub.submission.templates import Unfilled, unfilled_in
 from mlsub.workspace import AS_FOUND, Context, check_paths, in_one_line
-
-#: As mlsub seal names its files beside a package.
-_SEALED = (".tar.gz.age", ".tar.gz.enc", ".tar.gz")
 
 State = Literal["unfinished", "to-be-written", "to-be-sealed", "sealed"]
 
@@ -279,7 +277,8 @@ def _sealed(package: Path) -> tuple[str | None, bool]:
     """Return the file beside a package that it is sealed in, and whether it is of the package as it is now."""
     before = None
     folder = Path(os.path.abspath(package))  # noqa: PTH100  (the name that people gave it)
-    for file in (package.parent / f"{folder.name}{ending}" for ending in _SEALED):
+    for ending in dict.fromkeys(form.ending for form in Form):
+        file = package.parent / f"{folder.name}{ending}"
         manifest = file.with_name(file.name + MANIFEST_SUFFIX)
         with suppress(MlsubError):
             if file.is_file() and manifest.is_file():
