@@ -128,7 +128,7 @@ def pack(manifest: Manifest, out: Path, options: PackOptions) -> tuple[PackPlan,
     """
     context = options.context.in_round(manifest.round)
     with TemporaryDirectory(prefix="mlsub-") as folder:
-        plan, pieces, packed = _plan(manifest, out, options, context, Path(folder))
+        plan, pieces, packed = _plan_package(manifest, out, options, context, Path(folder))
         if not plan.sound and not (options.partly and any(chosen.runs for chosen in plan.runs)):
             return plan, packed
         if options.write and not packed.refused and not packed.difference.none:
@@ -146,7 +146,7 @@ def pack(manifest: Manifest, out: Path, options: PackOptions) -> tuple[PackPlan,
     return plan, _judge(packed, report, manifest, options)
 
 
-def _plan(
+def _plan_package(
     manifest: Manifest, out: Path, options: PackOptions, context: Context, folder: Path
 ) -> tuple[PackPlan, Sequence[Piece], Packing]:
     """Return the plan, its files as they come into the package, and what is known before the check.

@@ -71,11 +71,11 @@ def make_plan(manifest: Manifest, context: Context = AS_FOUND) -> PackPlan:
     """
     chosen = [choose_runs(manifest, entry, context) for entry in manifest.entries]
     runs = tuple(each for each, _ in chosen)
-    parts = [*(part for _, aside in chosen for part in aside), *_parts(manifest, runs)]
+    parts = [*(part for _, aside in chosen for part in aside), *_collect(manifest, runs)]
     left_out = [part for part in parts if isinstance(part, OmittedSource)]
     kept, conflicts = _each_place_once([part for part in parts if isinstance(part, Piece)], manifest)
     findings = [part for part in parts if isinstance(part, Finding)]
-    findings += [*conflicts, *_divisions(manifest), *_used_twice(runs, manifest)]
+    findings += [*conflicts, *_other_divisions(manifest), *_used_twice(runs, manifest)]
     return PackPlan(
         pieces=kept,
         left_out=tuple(dict.fromkeys(left_out)),
@@ -85,7 +85,7 @@ def make_plan(manifest: Manifest, context: Context = AS_FOUND) -> PackPlan:
     )
 
 
-def _parts(manifest: Manifest, runs: Iterable[EntryRuns]) -> Iterator[Taken]:
+def _collect(manifest: Manifest, runs: Iterable[EntryRuns]) -> Iterator[Taken]:
     """Yield what goes into the submission, source by source, what stays out, and what cannot be packed."""
     for entry, chosen in zip(manifest.entries, runs, strict=True):
         to = f"results/{entry.name}"
@@ -133,7 +133,7 @@ def _each_place_once(items: Iterable[Piece], manifest: Manifest) -> tuple[tuple[
     return tuple(places[to] for to in sorted(places)), findings
 
 
-def _divisions(manifest: Manifest) -> Iterator[Finding]:
+def _other_divisions(manifest: Manifest) -> Iterator[Finding]:
     """Yield entries whose manifest and system description name different divisions."""
     stated = {
         system.name: read_description(system.file, system.name, manifest.round).division

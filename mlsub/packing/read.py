@@ -80,7 +80,7 @@ def read_waivers(file: Path) -> tuple[Waiver, ...]:
     )
 
 
-Item = TypeVar("Item", bound=ManifestItem)
+_Item = TypeVar("_Item", bound=ManifestItem)
 
 
 class _Reader:
@@ -129,7 +129,7 @@ class _Reader:
             self._check_once(entry.name, seen, *here, "benchmark")
             yield entry
 
-    def _resolve(self, item: Item, *here: str | int, paths: Sequence[str] = ()) -> Item:
+    def _resolve(self, item: _Item, *here: str | int, paths: Sequence[str] = ()) -> _Item:
         """Return an item of the manifest with its line, and with these paths, or lists of paths, absolute."""
         resolved: dict[str, str | tuple[str, ...]] = {}
         for name in paths:

@@ -120,7 +120,7 @@ def _fill(folder: Path, rehearsal: Rehearsal, progress: Progress | None) -> None
             trained = train_run(recorder, entry.hyperparameters)
             if progress is not None:
                 progress(entry, number + 1, runs, trained)
-        description = describe_machine(rehearsal.organisation, entry.system, entry.division, rehearsal.status)
+        description = _describe_machine(rehearsal, entry)
         text = json.dumps(description, indent=2, ensure_ascii=False) + "\n"
         (systems / f"{entry.system}.json").write_text(text, encoding="utf-8")
 
@@ -141,14 +141,14 @@ def open_recorder(log: Path, organisation: str, status: str, entry: RehearsalEnt
     )
 
 
-def describe_machine(organisation: str, system: str, division: str, status: str) -> dict[str, Any]:
+def _describe_machine(rehearsal: Rehearsal, entry: RehearsalEntry) -> dict[str, Any]:
     """Return a system description of this machine with every required field; what is not known is ``N/A``."""
     found, _ = merge_captures([("this host", capture_here())])
     changes = {
-        "submitter": organisation,
-        "division": division,
-        "status": status,
-        "system_name": system,
+        "submitter": rehearsal.organisation,
+        "division": entry.division,
+        "status": rehearsal.status,
+        "system_name": entry.system,
         "framework": f"scikit-learn {version('scikit-learn')}",
         "hw_notes": "Rehearsal with mlsub on whatever machine was at hand",
         "sw_notes": "Real training, but not an MLPerf result",

@@ -51,7 +51,7 @@ def document_of(plan: PackPlan, packed: Packing, *, wanted: bool) -> Document:
     return document(
         f"Package of {packed.organisation}, {plan.manifest.round.title}",
         Facts((("manifest", Span(packed.manifest, "path")), ("into", Span(packed.out, "path")))),
-        *_plan(plan, near),
+        *_plan_blocks(plan, near),
         _list_names("Prepared on the way", [f"{word}: {plural(count, 'file')}" for word, count in prepared.items()]),
         *(package_blocks(packed.report) if packed.report is not None else ()),
         Findings(packed.findings),
@@ -67,12 +67,12 @@ def document_of(plan: PackPlan, packed: Packing, *, wanted: bool) -> Document:
     )
 
 
-def _plan(plan: PackPlan, near: Callable[[Path], str]) -> Iterator[Block | None]:
+def _plan_blocks(plan: PackPlan, near: Callable[[Path], str]) -> Iterator[Block | None]:
     """Yield the plan: results run by run, everything else by folder, and what is left out."""
     for entry, chosen in zip(plan.manifest.entries, plan.runs, strict=True):
-        yield _runs(entry, chosen.how, [Path(run) for run in chosen.runs], near)
+        yield _entry_section(entry, chosen.how, [Path(run) for run in chosen.runs], near)
     rest = [item for item in plan.pieces if not item.to.startswith("results/")]
-    yield Table(_COLUMNS, tuple(_folders(rest, near)))
+    yield Table(_COLUMNS, tuple(_folder_rows(rest, near)))
     yield _list_names("Left out", [f"{near(Path(left.path))}: {left.why}" for left in plan.left_out])
 
 
@@ -81,7 +81,7 @@ def _near(folder: Path, path: Path) -> str:
     return min((os.path.relpath(path, folder), str(path)), key=len)
 
 
-def _runs(entry: ManifestEntry, how: str, runs: Sequence[Path], near: Callable[[Path], str]) -> Section:
+def _entry_section(entry: ManifestEntry, how: str, runs: Sequence[Path], near: Callable[[Path], str]) -> Section:
     facts = [entry.division or "", plural(len(runs), "run"), how]
     facts += [f"implementation {entry.implementation}"] if entry.implementation else []
     facts += ["with power measurements"] if entry.power else []
@@ -95,7 +95,7 @@ def _runs(entry: ManifestEntry, how: str, runs: Sequence[Path], near: Callable[[
     return Section(title, (*notes, Table(_COLUMNS, tuple(rows))))
 
 
-def _folders(items: Iterable[Piece], near: Callable[[Path], str]) -> Iterator[tuple[str, str]]:
+def _folder_rows(items: Iterable[Piece], near: Callable[[Path], str]) -> Iterator[tuple[str, str]]:
     """Yield single files one by one, folders of code as a whole."""
     groups: Counter[tuple[str, str]] = Counter()
     for item in items:

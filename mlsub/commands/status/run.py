@@ -189,7 +189,7 @@ def status_of_package(path: Path, context: Context, today: date) -> Status:
         official=report.official.value,
         entries=tuple(entries.values()),
         tasks=(
-            *(_missing(entry, path) for entry in entries.values() if entry.missing),
+            *(_missing_runs(entry, path) for entry in entries.values() if entry.missing),
             *rejections([*deciding(report), *errors], incomplete, look),
             *fill_in(left, path),
         ),
@@ -200,7 +200,7 @@ def status_of_package(path: Path, context: Context, today: date) -> Status:
     return _finished(status, as_planned=True)
 
 
-def _missing(entry: EntryStatus, path: Path) -> Task:
+def _missing_runs(entry: EntryStatus, path: Path) -> Task:
     words = f"{plural(entry.missing, 'run')} missing ({entry.runs} of {entry.needed})"
     return Task("runs", entry.entry, words, shlex.join(["mlsub", "check", str(path)]))
 

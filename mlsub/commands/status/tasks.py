@@ -82,7 +82,9 @@ def tasks_of_plan(plan: PackPlan, packed: Packing, entries: Sequence[EntryStatus
     sources = {entry.name: entry.sources for entry in plan.manifest.entries}
     for entry in entries:
         if entry.missing:
-            yield _runs(entry, [plan.manifest.near(run) for run in sources[entry.entry]], plan.manifest.round.name)
+            yield _record_runs(
+                entry, [plan.manifest.near(run) for run in sources[entry.entry]], plan.manifest.round.name
+            )
     incomplete = tuple(f"results/{entry.entry}" for entry in entries if entry.missing)
     unfilled = tuple(_unfilled(plan))
     blocking = [
@@ -106,7 +108,7 @@ def tasks_of_plan(plan: PackPlan, packed: Packing, entries: Sequence[EntryStatus
             yield Task("code", where, "put the code there", look)
 
 
-def _runs(entry: EntryStatus, sources: Sequence[str], round_: str) -> Task:
+def _record_runs(entry: EntryStatus, sources: Sequence[str], round_: str) -> Task:
     count = plural(entry.missing, "more run" if entry.runs else "run")
     folder = next((source for source in sources if is_folder(Path(source))), None)
     command = f"mlsub watch {shlex.quote(folder)}" if folder else None
