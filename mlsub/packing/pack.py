@@ -79,7 +79,7 @@ class Waived(msgspec.Struct, frozen=True):
 
     @property
     def line(self) -> str:
-        """Return it as a person reads it."""
+        """The line that people read."""
         ends = "without an end" if self.expires == "never" else f"until {self.expires}"
         return f"waived {ends}: {self.rule} of {self.path}: {self.reason}"
 

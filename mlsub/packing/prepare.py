@@ -61,7 +61,7 @@ def prepare(
                 os.utime(target, ns=(source.stat().st_atime_ns, source.stat().st_mtime_ns))
                 sources[to], done[to] = target, (*done.get(to, ()), word)
 
-    # As a walk through the package meets them: the order decides of the numbers of placeholders.
+    # In the order in which mlsub redact walks a package, which decides the numbers of the placeholders.
     logs = sorted(
         filter(_is_log, sources), key=lambda to: [*((True, above) for above in to.split("/")[:-1]), (False, to)]
     )

@@ -78,7 +78,7 @@ def manifest_at(file: Path) -> ManifestHead | None:
 
 @lru_cache(maxsize=16)
 def _read(file: Path, _changed: int, _size: int) -> ManifestHead | None:
-    """Return the manifest as it is since it was changed last: many runs of one package ask for it."""
+    """Read the head of a manifest, once for each state of the file: many runs of one package ask for it."""
     with open_regular(file) as stream:
         text = stream.read(MAX_BYTES).decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     found = {key: _scalar(value) for key, value in _KEY.findall(text)}

@@ -1,9 +1,9 @@
 """Seal a tree: check it, archive and encrypt it, and put it in place with its manifest and its receipt.
 
 What is written: FILE, and beside it ``FILE.receipt.txt``, ``FILE.MANIFEST.sha256`` and, for openssl, ``FILE.sha1``.
-FILE is the state: it gets its name in one step, and contains all there is to know. What lies beside it is removed
-before and written after, so that it is never that of another FILE. What is replaced or removed and was not written by
-sealing, or was changed since, is kept under another name.
+FILE gets its name in one step. The files beside it are removed before that and written after it, so that they never
+belong to another FILE. A file that is replaced or removed, and that sealing did not write or somebody changed since, is
+kept under another name.
 """
 
 from __future__ import annotations
@@ -70,12 +70,12 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def title(self) -> str:
-        """What stands above it."""
+        """The heading of the receipt."""
         return f"Receipt of the sealed submission of {self.organisation}"
 
     @property
     def rows(self) -> tuple[tuple[str, str], ...]:
-        """Names and values as a person reads them."""
+        """The names and values that people read."""
         return (
             ("organisation", self.organisation),
             ("round", self.round or "not named by the folders"),
@@ -218,7 +218,7 @@ def _why_not(tree: Path, reports: Sequence[Report], options: SealOptions) -> Ite
 
 
 def _errors(tree: Path, reports: Sequence[Report], unfilled: Collection[str]) -> Iterator[Finding]:
-    """The review errors of the reports, but the placeholders of files that have a finding already."""
+    """Yield the review errors of each report, without the placeholders of files that have a finding already."""
     for report in reports:
         rules = Counter(
             found.rule
@@ -230,6 +230,7 @@ def _errors(tree: Path, reports: Sequence[Report], unfilled: Collection[str]) ->
 
 
 def _rejected(tree: Path, reports: Sequence[Report]) -> Iterator[Finding]:
+    """Yield why each report is not accepted: that it cannot be checked, or the rules that reject it."""
     for report in reports:
         wrong = [found for found in report.findings if found.rejects]
         if report.official is Verdict.NOT_CHECKED:
