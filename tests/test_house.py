@@ -56,7 +56,6 @@ COMPARED = {
     ("mlsub/commands/fix/run.py", "_leave_the_rest"): "--select",
     ("mlsub/commands/fix/run.py", "_look"): "--select",
     ("mlsub/commands/review/run.py", "rates_of"): "counts findings by rule",
-    ("mlsub/commands/status/tasks.py", "rejections"): "counts findings by rule",
     ("mlsub/config/load.py", "_waiver_flaws"): "the rule that a waiver names",
     ("mlsub/config/waivers.py", "_unused_notes"): "the rule that a waiver names",
     ("mlsub/config/waivers.py", "by"): "the rules that a path ignores",

@@ -313,6 +313,14 @@ def deciding(report: Report) -> list[Finding]:
     return list(dict.fromkeys(found))
 
 
+def count_by_rule(findings: Iterable[Finding]) -> list[tuple[Finding, int]]:
+    """Return the first finding of each rule, and how many there are of that rule."""
+    groups: dict[str, list[Finding]] = {}
+    for found in findings:
+        groups.setdefault(found.rule, []).append(found)
+    return [(group[0], len(group)) for group in groups.values()]
+
+
 def waiver_of(found: Finding, waivers: Sequence[Waiver]) -> Waiver | None:
     """Return the first waiver that covers a finding: of its rule, and of all, its entry or its system."""
     top, *parts = found.path.split("/")

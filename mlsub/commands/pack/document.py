@@ -12,7 +12,7 @@ from mlsub.findings import Severity
 from mlsub.io.folders import Piece
 from mlsub.io.show import first_few, plural
 from mlsub.packing.manifest import ManifestEntry
-from mlsub.packing.pack import Packing
+from mlsub.packing.pack import Packing, count_by_rule
 from mlsub.packing.plan import PackPlan
 from mlsub.present.document import (
     Block,
@@ -141,8 +141,10 @@ def _changes(packed: Packing) -> str:
 def _reasons(packed: Packing) -> str:
     """Return why it is refused: what is wrong most often first."""
     wrong = [*packed.blocking, *(found for found in packed.findings if found.severity is Severity.ERROR)]
-    counts = Counter(found.rule for found in wrong).most_common()
-    words = {found.rule: found.message for found in reversed(wrong)}
-    said = [f"{words[rule]} [{rule}{f', {count} times' if count > 1 else ''}]" for rule, count in counts[:_REASONS]]
+    counts = sorted(count_by_rule(wrong), key=lambda one: -one[1])
+    said = []
+    for first, count in counts[:_REASONS]:
+        times = f", {count} times" if count > 1 else ""
+        said.append(f"{first.message} [{first.rule}{times}]")
     more = len(counts) - _REASONS
     return "; ".join([*said, *([f"and {more} more, see above"] if more > 0 else [])])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal
@@ -13,7 +12,7 @@ import msgspec
 
 from mlsub.findings import Effect, Finding, Severity
 from mlsub.io.show import first_few, plural
-from mlsub.packing.pack import Packing
+from mlsub.packing.pack import Packing, count_by_rule
 from mlsub.packing.plan import UNFILLED, PackPlan
 from mlsub.rules.catalogue import has_effect
 from mlsub.submission.find import is_folder
@@ -120,11 +119,9 @@ def _record_runs(entry: EntryStatus, sources: Sequence[str], round_: str) -> Tas
 def rejections(blocking: Iterable[Finding], incomplete: Sequence[str], look: str) -> Iterator[Task]:
     """Yield what rejects a package, each rule once; missing runs are a task of their own."""
     kept = [f for f in blocking if not (has_effect(f, Effect.RUNS_MISSING) and f.path in incomplete)]
-    counts = Counter(found.rule for found in kept)
-    for rule, count in counts.items():
-        first = next(found for found in kept if found.rule == rule)
+    for first, count in count_by_rule(kept):
         places = f" ({count} places)" if count > 1 else ""
-        yield Task("rejected", first.path, f"{first.message} [{rule}]{places}", look)
+        yield Task("rejected", first.path, f"{first.message} [{first.rule}]{places}", look)
 
 
 def _unfilled(plan: PackPlan) -> Iterator[Unfilled]:
