@@ -38,8 +38,6 @@ from mlsub.workspace import AS_FOUND, Context
 UNFILLED = "a template: fill it in, and remove every line that asks for it"
 #: What goes into a submission, what stays out, or what cannot be packed.
 Taken = Piece | OmittedSource | Finding
-#: A rule, what is wrong, and what was found.
-Fault = tuple[str, str, Path | str]
 
 
 class PackagePlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -234,10 +232,10 @@ def _folder(
         OmittedSource(str(folder / path), f"{kind} do not belong in a submission") for path, kind in strays.items()
     )
     items = [item for item in file_tree.items if not strays.keys() & {item.path, *parents(item.path)}]
-    faults = list(_faults(folder, file_tree, items))
+    faults = list(_faults(manifest, named, folder, file_tree, items))
     taken = [item for item in items if item.kind in (ItemKind.FILE, ItemKind.LINK)]
     if not taken and not faults:
-        faults.append((missing, "The folder holds no files", folder))
+        faults.append(manifest.finding(missing, "The folder holds no files", named, actual=str(folder)))
     for item in taken:
         source = None if item.kind is ItemKind.LINK else folder / item.path
         place = f"{to}/{item.path}"
@@ -245,28 +243,33 @@ def _folder(
             yield OmittedSource(str(source), UNFILLED)
         else:
             yield Piece(to=place, source=source, link=item.target, executable=item.executable)
-    for rule, message, found in faults:
-        yield manifest.finding(rule, message, named, actual=str(found))
+    yield from faults
 
 
-def _faults(folder: Path, file_tree: FileTree, items: list[Listed]) -> Iterator[Fault]:
+def _faults(
+    manifest: Manifest, named: ManifestItem, folder: Path, file_tree: FileTree, items: Iterable[Listed]
+) -> Iterator[Finding]:
     """Yield what cannot be listed, links that lead out of the folder or nowhere, and pipes and the like."""
+
+    def fault(message: str, found: Path | str, rule: str = "package.not-a-file") -> Finding:
+        return manifest.finding(rule, message, named, actual=str(found))
+
     if file_tree.cut is not None:
-        yield "package.not-a-file", f"The folder holds {file_tree.cut}, which no source code needs", folder
+        yield fault(f"The folder holds {file_tree.cut}, which no source code needs", folder)
     for closed in file_tree.closed:
-        yield "package.not-a-file", "The folder cannot be read", folder / closed
+        yield fault("The folder cannot be read", folder / closed)
     for unread, reason in file_tree.unread.items():
-        yield "package.not-a-file", f"The file cannot be read: {reason}", folder / unread
+        yield fault(f"The file cannot be read: {reason}", folder / unread)
     leads = dict(link_faults(file_tree))
     for item in items:
         path = folder / item.path
         if item.kind is ItemKind.OTHER:
-            yield "package.not-a-file", "It is not a regular file", path
+            yield fault("It is not a regular file", path)
         elif item.kind is ItemKind.FILE and not os.access(path, os.R_OK):
-            yield "package.not-a-file", "The file cannot be read", path
+            yield fault("The file cannot be read", path)
         elif item.path in leads:
             message = f"The link leads {'out of its folder' if leads[item.path] == LINK_ESCAPES else 'nowhere'}"
-            yield "package.link-escapes", message, f"{path} -> {item.target}"
+            yield fault(message, f"{path} -> {item.target}", "package.link-escapes")
 
 
 def missing_files(manifest: Manifest) -> dict[Path, Template]:
