@@ -65,7 +65,7 @@ def test_a_round_to_come_inherits_and_changes() -> None:
     assert "power_cap_watts" not in {rule.key for rule in rules_for("training", "6.1", "closed", "flux1").rules}
 
 
-def _tree_of_the_round_to_come(folder: Path) -> Path:
+def tree_of_the_round_to_come(folder: Path) -> Path:
     """An organisation with a Closed entry of the new benchmark: logs as of 6.1, with what 99.0 adds."""
     organisation = folder / "results_of_next" / "ACME"
     entry = organisation / "results" / "rack1" / "newthing"
@@ -85,7 +85,7 @@ def _tree_of_the_round_to_come(folder: Path) -> Path:
 
 
 def test_a_made_up_round_is_judged_by_data_alone(tmp_path: Path) -> None:
-    tree = _tree_of_the_round_to_come(tmp_path)
+    tree = tree_of_the_round_to_come(tmp_path)
     answer = run("check", str(tree), "--round", "99.0", "--rules", NEXT, "--format", "json")
     document = answer.report
     assert (answer.status, document["official"], document["round"]) == (0, "accepted", "99.0"), answer.stdout
@@ -100,7 +100,7 @@ def test_a_made_up_round_is_judged_by_data_alone(tmp_path: Path) -> None:
 
 
 def test_a_made_up_round_does_not_exist_without_its_file(tmp_path: Path) -> None:
-    answer = run("check", str(_tree_of_the_round_to_come(tmp_path)), "--round", "99.0")
+    answer = run("check", str(tree_of_the_round_to_come(tmp_path)), "--round", "99.0")
     assert answer.status == 2
     assert "There are no rules for training round 99.0" in answer.stdout
 

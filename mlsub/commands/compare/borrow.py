@@ -12,16 +12,17 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
-from mlsub.commands.compare.model import Comparison, EntrySide, PairComparison
-from mlsub.commands.compare.reading import Reading, entry_name, runs_of
-from mlsub.commands.compare.trainings import compare_sides, match, measure, read_timed
+from mlsub.commands.compare.measure import MeasuredEntry, measure, runs_of
+from mlsub.commands.compare.model import Comparison, PairComparison
+from mlsub.commands.compare.reading import ComparedSide, entry_name, read_side
+from mlsub.commands.compare.trainings import compare_sides, match
 from mlsub.commands.compare.words import short_value
 from mlsub.divisions import CLOSED
 from mlsub.findings import Finding
 from mlsub.io import MlsubError
 from mlsub.io.show import first_few
 from mlsub.log.changes import agreed_values
-from mlsub.rounds import get_round
+from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
 from mlsub.rules.load import rules_for
 from mlsub.submission.result import Result
@@ -69,31 +70,36 @@ def check_borrowing(old: str, new: str, source: str, context: Context, forced: S
     Raises:
         MlsubError: a side holds nothing to compare, or several entries could be the source.
     """
-    before, after, lender = (read_timed(path, context) for path in (old, new, source))
+    before, after, lender = (read_side(path, context, intervals=True) for path in (old, new, source))
     pairs = match(before, after, forced)
     found = compare_sides(before, after, pairs)
     findings: list[Finding] = []
     for (one, other), compared in zip(pairs, found.pairs, strict=True):
-        if len(pairs) > 1 and _unchanged(one, other):
+        if len(pairs) > 1 and _is_unchanged(one, other):
             continue
-        lent = _source(lender, other)
+        lent = _find_source(lender, other)
         if lent is None:
             message, expected = "The source has no entry of this benchmark", other.benchmark
             findings.append(finding("borrow.benchmark", other.path, message, expected=expected, actual="none"))
             continue
         loan = Loan(one, other, lent, compared)
-        findings += [*_loan(loan), *_scale(loan, before)]
-    if not findings and all(_unchanged(*pair) for pair in pairs):
+        findings += [*_check_loan(loan), *_check_scale(loan, before)]
+    if not findings and all(_is_unchanged(*pair) for pair in pairs):
         findings.append(finding("borrow.nothing", ".", "No hyperparameter differs from what was submitted"))
     return msgspec.structs.replace(found, purpose="borrow", findings=tuple(dict.fromkeys(findings)))
 
 
-def _unchanged(one: Result, other: Result) -> bool:
+def _is_unchanged(one: Result, other: Result) -> bool:
     """Whether an entry logs what it logged before; in a package most do."""
     return agreed_values(runs_of(one)) == agreed_values(runs_of(other))
 
 
-def _source(lender: Reading, entry: Result) -> Result | None:
+def _find_source(lender: ComparedSide, entry: Result) -> Result | None:
+    """The entry of the same benchmark that the source has; None where it has none.
+
+    Raises:
+        MlsubError: it has several.
+    """
     results = [known for known in lender.results if known.benchmark_name == entry.benchmark_name]
     if len(results) > 1:
         names = ", ".join(map(entry_name, results[:5]))
@@ -102,7 +108,7 @@ def _source(lender: Reading, entry: Result) -> Result | None:
     return results[0] if results else None
 
 
-def _loan(loan: Loan) -> Iterator[Finding]:
+def _check_loan(loan: Loan) -> Iterator[Finding]:
     """What speaks against one resubmission, as far as logs and descriptions tell."""
     old, new, source = sides = loan.old, loan.new, loan.source
     if len({(side.usage, side.benchmark_name) for side in sides}) > 1:
@@ -122,33 +128,33 @@ def _loan(loan: Loan) -> Iterator[Finding]:
         yield loan.finding("borrow.submitter", "The source is of the same submitter", actual=source.organisation)
     if not new.accepted:
         yield loan.finding("borrow.rejected", f"The resubmission is not accepted by the rules of v{new.round}")
-    yield from _group(loan)
-    yield from _system(loan)
+    yield from _check_group(loan)
+    yield from _check_system(loan)
 
 
-def hyperparameter_keys(usage: str, round_name: str, benchmark: str, values: Mapping[str, str]) -> frozenset[str]:
+def hyperparameter_keys(round_: Round, benchmark: str, values: Mapping[str, str]) -> frozenset[str]:
     """Return the hyperparameters of a benchmark: what its own rules in Closed name, the batch size aside.
 
     Args:
-        usage: the usage, such as training.
-        round_name: the round.
+        round_: the round.
         benchmark: the benchmark.
         values: those of the entry that is borrowed from, as JSON; of several optimizers the keys of its own count.
     """
-    if benchmark not in get_round(usage, round_name).benchmarks:
+    if benchmark not in round_.benchmarks:
         return frozenset()
-    common = {rule.key for rule in rules_for(usage, round_name, CLOSED.name, None).rules}
-    rules = rules_for(usage, round_name, CLOSED.name, benchmark)
+    common, rules = (
+        rules_for(round_.usage, round_.name, CLOSED.name, name, round_.overlay) for name in (None, benchmark)
+    )
     used = [rule for rule in rules.variants if rule.where and values.get(rule.where[0]) == json.dumps(rule.where[1])]
     every = {rule.key for rule in (*rules.rules, *(used or rules.variants))}
-    return frozenset(every - common - _NONE - FREE)
+    return frozenset(every - {rule.key for rule in common.rules} - _NONE - FREE)
 
 
-def _group(loan: Loan) -> Iterator[Finding]:
+def _check_group(loan: Loan) -> Iterator[Finding]:
     """Whether all hyperparameters are the source's: those that are not were kept, or changed to something else."""
-    side, source = loan.compared.new, measure(loan.source).side
+    new, source = loan.compared.new, measure(loan.source)
     was, now, lent = (agreed_values(runs_of(one)) for one in (loan.old, loan.new, loan.source))
-    keys = hyperparameter_keys(side.usage, side.round, side.benchmark, lent)
+    keys = hyperparameter_keys(loan.new.rules, loan.new.benchmark, lent)
     other = sorted(key for key in keys if now.get(key) != lent.get(key))
     kept = [key for key in other if now.get(key) == was.get(key)]
     own = [key for key in other if now.get(key) != was.get(key)]
@@ -157,33 +163,34 @@ def _group(loan: Loan) -> Iterator[Finding]:
         return
     if kept:
         message = "Hyperparameters were kept, so the group is not replaced as a whole"
-        yield loan.finding("borrow.group", message, _listed(kept, lent), _listed(kept, now))
+        yield loan.finding("borrow.group", message, _list_values(kept, lent), _list_values(kept, now))
     if own:
-        same = side.batch_size is not None and side.batch_size == source.batch_size
+        same = new.batch_size is not None and new.batch_size == source.batch_size
         size = "that of the source" if same else "another than the source's"
         message = f"Hyperparameters are neither the source's nor those submitted; the batch size is {size}"
-        yield loan.finding("borrow.extra", message, _listed(own, lent), _listed(own, now))
+        yield loan.finding("borrow.extra", message, _list_values(own, lent), _list_values(own, now))
     if other:
-        yield from _convergence(loan, source)
+        yield from _check_convergence(loan, source)
 
 
-def _convergence(loan: Loan, source: EntrySide) -> Iterator[Finding]:
-    """Who changes more than is borrowed may come as near as the source converges, not nearer."""
-    new, one = loan.compared.new, source.convergence
-    other = new.convergence
-    if new.batch_size != source.batch_size or one.unit != other.unit or one.mean is None or other.mean is None:
+def _check_convergence(loan: Loan, source: MeasuredEntry) -> Iterator[Finding]:
+    """Whether a resubmission with changes of its own converges faster than the source at the same batch size."""
+    new, theirs = loan.compared.new, source.convergence
+    ours = new.convergence
+    if new.batch_size != source.batch_size or ours.unit != theirs.unit or ours.mean is None or theirs.mean is None:
         return
-    if other.mean < one.mean:
+    if ours.mean < theirs.mean:
         message = "With hyperparameters of its own the resubmission converges faster than the source"
-        expected = f"at least {one.mean:.6g} {one.unit}, the mean of the source"
-        yield loan.finding("borrow.convergence", message, expected, f"{other.mean:.6g}")
+        expected = f"at least {theirs.mean:.6g} {theirs.unit}, the mean of the source"
+        yield loan.finding("borrow.convergence", message, expected, f"{ours.mean:.6g}")
 
 
-def _listed(keys: Sequence[str], values: Mapping[str, str]) -> str:
+def _list_values(keys: Sequence[str], values: Mapping[str, str]) -> str:
     return first_few([f"{key} {values.get(key, 'not logged')}"[:120] for key in keys], _SHOWN)
 
 
-def _system(loan: Loan) -> Iterator[Finding]:
+def _check_system(loan: Loan) -> Iterator[Finding]:
+    """Whether the description is that of the entry as submitted, software apart from the rest."""
     changes = loan.compared.fields
     software = [change for change in changes if change.name in SOFTWARE]
     system = [change for change in changes if change.name not in (*SOFTWARE, *_SCALE, *_WORDS)]
@@ -196,7 +203,7 @@ def _system(loan: Loan) -> Iterator[Finding]:
             yield loan.finding(rule, f"The {what} is not that of the entry as submitted", *shown)
 
 
-def _scale(loan: Loan, before: Reading) -> Iterator[Finding]:
+def _check_scale(loan: Loan, before: ComparedSide) -> Iterator[Finding]:
     """Another number of nodes: allowed to the largest entry of a system alone, up to the largest scale it showed."""
     old, new = loan.compared.old.accelerators, loan.compared.new.accelerators
     if old is None or new is None or old == new:

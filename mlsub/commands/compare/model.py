@@ -111,7 +111,7 @@ class PackageDiff(Answer, frozen=True, kw_only=True):
         msgspec.structs.force_setattr(self, "different", different)
 
 
-class Convergence(msgspec.Struct, frozen=True, kw_only=True):
+class ConvergenceSummary(msgspec.Struct, frozen=True, kw_only=True):
     """How far the runs had to train, in ``unit`` (epochs, samples, steps or tokens).
 
     ``mean``, ``minimum`` and ``maximum`` are over the ``runs`` that converged and say where; None without any.
@@ -163,7 +163,7 @@ class EntrySide(msgspec.Struct, frozen=True, kw_only=True):
     accelerator: str | None
     accelerators: int | None
     accelerator_minutes: float | None
-    convergence: Convergence
+    convergence: ConvergenceSummary
     work: float | None
     throughput: float | None
     batch_size: float | None
@@ -175,7 +175,7 @@ class EntrySide(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.system} {self.benchmark}"
 
 
-class Part(msgspec.Struct, frozen=True, kw_only=True):
+class TimePart(msgspec.Struct, frozen=True, kw_only=True):
     """A part of the difference in time: ``minutes`` more (or less, where negative) because ``old`` became ``new``.
 
     ``name`` is ``work``, ``pace``, ``accelerators``, ``scaling`` or a phase; ``unit`` that of the two values. ``of``
@@ -205,7 +205,7 @@ class PairComparison(msgspec.Struct, frozen=True, kw_only=True):
     new: EntrySide
     ratio: float | None
     reduction: float | None
-    parts: tuple[Part, ...]
+    parts: tuple[TimePart, ...]
     undivided: str | None
     same: int
     hyperparameters: tuple[Change, ...]

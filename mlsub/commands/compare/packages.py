@@ -8,8 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from mlsub.commands.compare.measure import runs_of
 from mlsub.commands.compare.model import EntryChange, FileChanges, FindingChange, PackageDiff, SystemChange
-from mlsub.commands.compare.reading import Reading, comparable, read_side, runs_of
+from mlsub.commands.compare.reading import ComparedSide, compatibility, read_side
 from mlsub.findings import Finding, Kind
 from mlsub.io import MlsubError
 from mlsub.io.look import content_digest
@@ -17,7 +18,6 @@ from mlsub.log.changes import Change, changed_fields, changed_hyperparameters
 from mlsub.submission.file_tree import Item, ItemKind, read_file_tree
 from mlsub.submission.find import PathKind
 from mlsub.submission.pairing import pairs, side_by_side, without
-from mlsub.submission.report import SystemResult
 from mlsub.submission.result import Result
 from mlsub.workspace import Context
 
@@ -65,7 +65,7 @@ def compare(old: str, new: str, context: Context) -> PackageDiff:
 # Entries
 
 
-def _rows(before: Reading, after: Reading) -> list[Row]:
+def _rows(before: ComparedSide, after: ComparedSide) -> list[Row]:
     """Return each entry of either side once, beside the one that it belongs with, by its key."""
     # Two benchmark folders are compared whatever their systems are called.
     whole, names = before.place.kind is PathKind.BENCHMARK, _same_organisations(before, after)
@@ -89,7 +89,7 @@ def _rows(before: Reading, after: Reading) -> list[Row]:
     return sorted(rows, key=lambda row: tuple(part or "" for part in row[0]))
 
 
-def _benchmarks(before: Reading, after: Reading) -> dict[tuple[str, str], str]:
+def _benchmarks(before: ComparedSide, after: ComparedSide) -> dict[tuple[str, str], str]:
     """Return what each benchmark is called, by its folder and its name: as on the new side, if it is there."""
     known = {(one.benchmark, one.benchmark_name): one for side in (before, after) for one in side.results}
     folders = {name: folder for folder, name in known}
@@ -100,7 +100,7 @@ def _benchmarks(before: Reading, after: Reading) -> dict[tuple[str, str], str]:
     }
 
 
-def _same_organisations(before: Reading, after: Reading) -> dict[str, str]:
+def _same_organisations(before: ComparedSide, after: ComparedSide) -> dict[str, str]:
     """Return what each organisation of the old side is called on the new one: krai is Krai."""
     folders = {one.organisation_name: one.organisation for one in after.results}
     ours = {one.organisation: one.organisation_name for one in before.results}
@@ -128,7 +128,7 @@ def _entry(key: Key, one: Result | None, other: Result | None) -> EntryChange:
         values=values,
         hyperparameters=differing,
         percent=_percent(was.get("published"), now.get("published")),
-        warning=comparable(one, other)[1] if one and other else None,
+        warning=compatibility(one, other)[1] if one and other else None,
     )
 
 
@@ -156,7 +156,7 @@ def _percent(old: float | None, new: float | None) -> float | None:
 # Systems
 
 
-def _systems(before: Reading, after: Reading, rows: Iterable[Row]) -> Iterable[SystemChange]:
+def _systems(before: ComparedSide, after: ComparedSide, rows: Iterable[Row]) -> Iterable[SystemChange]:
     ours, theirs = _descriptions(before, _same_organisations(before, after)), _descriptions(after, {})
     renamed = _renamed(after, rows)
     for name in sorted(ours.keys() | theirs.keys()):
@@ -170,7 +170,7 @@ def _systems(before: Reading, after: Reading, rows: Iterable[Row]) -> Iterable[S
             yield SystemChange(system=name, was=was if was != name else None, change="changed", fields=changes)
 
 
-def _renamed(after: Reading, rows: Iterable[Row]) -> dict[str, str]:
+def _renamed(after: ComparedSide, rows: Iterable[Row]) -> dict[str, str]:
     """The earlier name of each system whose entries went on under another one, each name once."""
     many = after.place.kind is PathKind.ORGANISATIONS
     found: dict[str, str] = {}
@@ -182,12 +182,12 @@ def _renamed(after: Reading, rows: Iterable[Row]) -> dict[str, str]:
     return found
 
 
-def _descriptions(read: Reading, organisations: Mapping[str, str]) -> dict[str, SystemResult]:
-    """Descriptions by their system; among several organisations the name has both, with names to use for some."""
+def _descriptions(read: ComparedSide, organisations: Mapping[str, str]) -> dict[str, str]:
+    """Paths of descriptions by their system; among several organisations the name has both, with names for some."""
     many = read.place.kind is PathKind.ORGANISATIONS
     return {
         (f"{organisations.get(system.organisation, system.organisation)}/" if many else "")
-        + Path(system.path).stem: system
+        + Path(system.path).stem: system.path
         for system in read.report.systems
     }
 

@@ -16,9 +16,10 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from mlsub.commands.compare.borrow import SOFTWARE
+from mlsub.commands.compare.measure import runs_of
 from mlsub.commands.compare.model import Comparison, Side
-from mlsub.commands.compare.reading import Reading, entry_name, runs_of
-from mlsub.commands.compare.trainings import compare_sides, match, read_timed
+from mlsub.commands.compare.reading import ComparedSide, entry_name, read_side
+from mlsub.commands.compare.trainings import compare_sides, match
 from mlsub.commands.compare.words import short_value
 from mlsub.findings import Effect, Finding, Verdict
 from mlsub.io import MlsubError
@@ -64,52 +65,69 @@ def check_resubmission(old: str, new: str, context: Context, forced: Sequence[st
     Raises:
         MlsubError: a side holds nothing to compare, or the round is not a later one.
     """
-    before = read_timed(old, replace(context, request=replace(context.request, round=None)))
+    before = read_side(old, replace(context, request=replace(context.request, round=None)), intervals=True)
     try:
-        after = read_timed(new, context)
+        after = read_side(new, context, intervals=True)
     except MlsubError:
-        nothing_left = _none_left(before, new, context)
+        nothing_left = _compare_without_benchmarks(before, new, context)
         if nothing_left is None:
             raise
         return nothing_left
-    round_ = _later(before, after.report.usage, after.report.round)
+    round_ = after.rules
+    _refuse_unless_later(before, round_)
     pairs = match(before, after, forced)
-    found, gone = compare_sides(before, after, pairs), without(before.results, pairs, 0)
-    findings = [found for entry in gone for found in _benchmark(entry, round_)]
-    others = {entry.path for entry in gone}
-    for (one, other), compared in zip(pairs, found.pairs, strict=True):
-        wrong = list(_benchmark(other if other.benchmark != one.benchmark else one, round_))
-        findings += [*(wrong or _rules(other, round_.title)), *_fields(other, compared.fields, round_)]
-        findings += _logs(one, other) if before.place.path != after.place.path else ()
-        findings += _identity(one, other)
-    for entry in (entry for entry in without(after.results, pairs, 1) if entry.path not in others):
-        message, logs = "The entry was not in the earlier round", plural(entry.runs, "log")
-        findings.append(finding("resubmit.logs", entry.path, message, actual=logs))
-    return replace(found, purpose="resubmit", findings=tuple(dict.fromkeys(findings)))
+    compared, gone = compare_sides(before, after, pairs), without(before.results, pairs, 0)
+    findings = [found for entry in gone for found in _check_benchmark(entry, round_)]
+    for (one, other), pair in zip(pairs, compared.pairs, strict=True):
+        wrong = list(_check_benchmark(other if other.benchmark != one.benchmark else one, round_))
+        findings += [*(wrong or _check_rules(other, round_.title)), *_check_description(other, pair.fields, round_)]
+        findings += _check_logs(one, other) if before.place.path != after.place.path else ()
+        findings += _check_identity(one, other)
+    known = {entry.path for entry in gone}
+    for entry in without(after.results, pairs, 1):
+        if entry.path not in known:
+            message, logs = "The entry was not in the earlier round", plural(entry.runs, "log")
+            findings.append(finding("resubmit.logs", entry.path, message, actual=logs))
+    return replace(compared, purpose="resubmit", findings=tuple(dict.fromkeys(findings)))
 
 
-def _none_left(before: Reading, new: str, context: Context) -> Comparison | None:
+def _compare_without_benchmarks(before: ComparedSide, new: str, context: Context) -> Comparison | None:
     """The answer where the new round has none of the benchmarks, so that there is nothing to check by its rules."""
     asked = normalise_round(context.request.round) if context.request.round else find(Path(new)).round
-    usage = before.report.usage or "training"
-    entries = before.results
-    if asked not in known_rounds(usage):
+    usage, overlay = before.rules.usage, context.request.overlay
+    if asked not in known_rounds(usage, overlay):
         return None
-    round_ = get_round(usage, asked)
-    if any(entry.benchmark in round_.benchmarks for entry in entries):
+    round_ = get_round(usage, asked, overlay)
+    if any(entry.benchmark in round_.benchmarks for entry in before.results):
         return None
-    _later(before, usage, asked)
+    _refuse_unless_later(before, round_)
     return Comparison(
         purpose="resubmit",
         old=before.side,
         new=Side(path=new, usage=usage, round=asked, official=Verdict.NOT_CHECKED.value),
         pairs=(),
-        only_old=tuple(map(entry_name, entries)),
-        findings=tuple(found for entry in entries for found in _benchmark(entry, round_)),
+        only_old=tuple(map(entry_name, before.results)),
+        findings=tuple(found for entry in before.results for found in _check_benchmark(entry, round_)),
     )
 
 
-def _benchmark(old: Result, round_: Round) -> Iterator[Finding]:
+def _refuse_unless_later(before: ComparedSide, round_: Round) -> None:
+    """Refuse a new round that is not later than the old one.
+
+    Raises:
+        MlsubError: it is not, or is of another usage.
+    """
+    old = before.rules
+    if old.usage != round_.usage:
+        raise MlsubError(f"{before.path} is of {old.usage}, the new round of {round_.usage}.")
+    rounds = known_rounds(round_.usage, round_.overlay)
+    if rounds.index(round_.name) <= rounds.index(old.name):
+        raise MlsubError(
+            f"v{round_.name} is not later than v{old.name}, the round of {before.path}. Name the new one with --round."
+        )
+
+
+def _check_benchmark(old: Result, round_: Round) -> Iterator[Finding]:
     """Whether the new round has the benchmark, and under the same name."""
     name, there = old.benchmark, [ResultsFolder(round_.usage, round_.name, name) for name in round_.benchmarks]
     now = next((held.folder for held in there if held.benchmark == old.benchmark_name), None)
@@ -127,23 +145,10 @@ def _benchmark(old: Result, round_: Round) -> Iterator[Finding]:
     yield finding("resubmit.benchmark", old.path, message, expected=expected, actual=actual)
 
 
-def _later(before: Reading, usage: str | None, name: str | None) -> Round:
-    """The new round; stops where it is not later than the old one."""
-    report = before.report
-    if report.usage != usage:
-        raise MlsubError(f"{before.path} is of {report.usage}, the new round of {usage}.")
-    rounds = known_rounds(usage or "training")
-    if rounds.index(str(name)) <= rounds.index(str(report.round)):
-        raise MlsubError(
-            f"v{name} is not later than v{report.round}, the round of {before.path}. Name the new one with --round."
-        )
-    return get_round(usage or "training", str(name))
-
-
-def _rules(entry: Result, title: str) -> Iterator[Finding]:
+def _check_rules(entry: Result, title: str) -> Iterator[Finding]:
     """What the new round rejects; a defect of many logs once. A run that may fail does not count."""
     defects: dict[tuple[str, str], list[Finding]] = {}
-    for known in _deciding(entry):
+    for known in _deciding_findings(entry):
         defects.setdefault((known.rule, known.message), []).append(known)
     for first, *others in islice(defects.values(), _MOST):
         places = f", in {len(others) + 1} places" if others else ""
@@ -154,7 +159,7 @@ def _rules(entry: Result, title: str) -> Iterator[Finding]:
         yield finding("resubmit.rules", entry.path, message)
 
 
-def _deciding(entry: Result) -> Iterator[Finding]:
+def _deciding_findings(entry: Result) -> Iterator[Finding]:
     """Findings for which an entry or the description of its system is rejected."""
     logs = {log.path for log in entry.logs}
     rejects = [known for known in entry.findings if known.rejects]
@@ -166,7 +171,7 @@ def _deciding(entry: Result) -> Iterator[Finding]:
             yield known
 
 
-def _fields(entry: Result, changes: Sequence[Change], round_: Round) -> Iterator[Finding]:
+def _check_description(entry: Result, changes: Sequence[Change], round_: Round) -> Iterator[Finding]:
     exact = must_be_exact(round_.usage, round_.name)
     named = [change for change in changes if exact or change.name in _NAMED]
     other = [change for change in changes if change not in named]
@@ -181,9 +186,9 @@ def _fields(entry: Result, changes: Sequence[Change], round_: Round) -> Iterator
             )
 
 
-def _logs(old: Result, new: Result) -> Iterator[Finding]:
+def _check_logs(old: Result, new: Result) -> Iterator[Finding]:
     """Whether the logs are those of the earlier round, to the byte; where not, whether the runs are."""
-    ours, theirs = _contents(old), _contents(new)
+    ours, theirs = _log_contents(old), _log_contents(new)
     changed = [name for name, content in theirs if content is None or content not in {c for _, c in ours}]
     gone = [name for name, content in ours if content is None or content not in {c for _, c in theirs}]
     if not changed and not gone:
@@ -197,13 +202,13 @@ def _logs(old: Result, new: Result) -> Iterator[Finding]:
     yield finding("resubmit.logs", new.path, message, actual="; ".join(parts))
 
 
-def _contents(entry: Result) -> list[tuple[str, bytes | None]]:
+def _log_contents(entry: Result) -> list[tuple[str, bytes | None]]:
     return [(log.path.rpartition("/")[2], content_digest(Path(entry.root, log.path))) for log in entry.logs]
 
 
-def _identity(old: Result, new: Result) -> Iterator[Finding]:
+def _check_identity(old: Result, new: Result) -> Iterator[Finding]:
     """What the logs call themselves, in both rounds; and the division that they are submitted to now."""
-    ours, theirs = _stated(old), _stated(new)
+    ours, theirs = _stated_identity(old), _stated_identity(new)
     path, division = new.path, new.division
     for key in sorted(ours.keys() | theirs.keys()):
         if ours.get(key) != theirs.get(key):
@@ -215,7 +220,7 @@ def _identity(old: Result, new: Result) -> Iterator[Finding]:
         yield finding("resubmit.identity", path, message, expected=show(division), actual=stated)
 
 
-def _stated(entry: Result) -> dict[str, str]:
+def _stated_identity(entry: Result) -> dict[str, str]:
     """What most logs state of each ``submission_`` key."""
     votes: dict[str, Counter[str]] = {}
     for run in runs_of(entry):

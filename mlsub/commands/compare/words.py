@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mlsub.commands.compare.model import EntrySide, Part
+from mlsub.commands.compare.model import EntrySide, TimePart
 from mlsub.io.show import plural, shortened
 from mlsub.log.changes import Change
 
@@ -30,7 +30,7 @@ PHASES = {
 def answer(
     old: EntrySide,
     new: EntrySide,
-    parts: tuple[Part, ...],
+    parts: tuple[TimePart, ...],
     undivided: str | None,
     changes: tuple[Change, ...] = (),
 ) -> str:
@@ -76,7 +76,7 @@ def short_value(value: object, most: int = _LONGEST) -> str:
     return shortened("-" if value is None else str(value) or '""', most)
 
 
-def _because(parts: tuple[Part, ...], time: float, old: EntrySide, new: EntrySide) -> str:
+def _because(parts: tuple[TimePart, ...], time: float, old: EntrySide, new: EntrySide) -> str:
     whole = abs(sum(part.minutes for part in parts))
     large = [
         part for part in parts if abs(part.minutes) >= max(_SMALL_OF_TIME * time, _SMALL_OF_DIFFERENCE * whole) > 0
@@ -89,7 +89,7 @@ def _because(parts: tuple[Part, ...], time: float, old: EntrySide, new: EntrySid
     return ", ".join(shown)
 
 
-def part_words(part: Part, old: EntrySide, new: EntrySide) -> str:
+def part_words(part: TimePart, old: EntrySide, new: EntrySide) -> str:
     """Return a part in words, without its minutes."""
     if part.name == "work":
         more = "fewer" if part.new < part.old else "as many" if part.new == part.old else "more"
@@ -113,7 +113,7 @@ def rate(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def _pace(part: Part, old: EntrySide, new: EntrySide) -> str:
+def _pace(part: TimePart, old: EntrySide, new: EntrySide) -> str:
     unit = part.unit.rpartition(" ")[2]
     each = f"per {unit}" + (" and accelerator" if part.unit.startswith("accelerator") else "")
     what = PHASES[part.of or "training"]

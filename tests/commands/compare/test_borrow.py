@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from mlsub.commands.compare.borrow import FREE, hyperparameter_keys
+from mlsub.rounds import get_round
 from tests.commands.compare.asked import findings
 from tools.support.make_tree import Log, Tree, make_tree
 from tools.support.runner import run
@@ -155,9 +156,10 @@ def test_rounds_must_be_one(case: Case) -> None:
 
 
 def test_the_hyperparameters_are_those_of_the_optimizer_in_use() -> None:
-    lars = hyperparameter_keys("training", "1.0", "resnet", {"opt_name": '"lars"'})
+    round_ = get_round("training", "1.0")
+    lars = hyperparameter_keys(round_, "resnet", {"opt_name": '"lars"'})
     assert {"opt_name", "lars_opt_momentum"} <= lars
     assert not any(key.startswith("sgd_") for key in lars)
     assert not lars & {*FREE, "train_samples", "eval_accuracy", "seed", "submission_org", "tensor_parallelism"}
-    assert any(key.startswith("sgd_") for key in hyperparameter_keys("training", "1.0", "resnet", {}))
-    assert hyperparameter_keys("training", "1.0", "no such benchmark", {}) == frozenset()
+    assert any(key.startswith("sgd_") for key in hyperparameter_keys(round_, "resnet", {}))
+    assert hyperparameter_keys(round_, "no such benchmark", {}) == frozenset()

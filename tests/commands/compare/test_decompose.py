@@ -9,15 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.compare.decompose import TIMED, Phases, Training, decompose, shares
-from mlsub.commands.compare.model import Part
+from mlsub.commands.compare.decompose import decompose, shares
+from mlsub.commands.compare.measure import TIMED, MeasuredEntry, Phases
+from mlsub.commands.compare.model import TimePart
 from tests.commands.compare.test_words import SIDE
+from tests.score.reports import make_result, make_score
+
+RESULT = make_result()
 
 MS = st.floats(0, 1e9, allow_nan=False)
 FRACTIONS = st.fractions(min_value=Fraction(1, 1000), max_value=1000, max_denominator=1000)
 
 
-def of(parts: tuple[Part, ...]) -> dict[str, float]:
+def of(parts: tuple[TimePart, ...]) -> dict[str, float]:
     return {part.name: part.minutes for part in parts}
 
 
@@ -28,11 +32,11 @@ def measured(
     scaling: float = 1.0,
     accelerators: int | None = None,
     samples: float | None = None,
-) -> Training:
+) -> MeasuredEntry:
     """A training whose runs have these phases."""
     convergence = msgspec.structs.replace(SIDE.convergence, unit=unit)
-    side = msgspec.structs.replace(SIDE, scaling=scaling, accelerators=accelerators, convergence=convergence)
-    return Training(side=side, phases=phases, work=work, samples=samples)
+    result = msgspec.structs.replace(RESULT, score=make_score(10.0, scaling), accelerators_count=accelerators)
+    return MeasuredEntry(result=result, convergence=convergence, phases=phases, work=work, samples=samples)
 
 
 @st.composite
@@ -45,7 +49,7 @@ def phases(draw: st.DrawFn) -> Phases:
 
 
 @st.composite
-def sides(draw: st.DrawFn) -> Training:
+def sides(draw: st.DrawFn) -> MeasuredEntry:
     runs = draw(st.lists(phases(), min_size=1, max_size=4))
     work = draw(st.none() | st.lists(st.floats(0, 1e9), min_size=len(runs), max_size=len(runs)))
     return measured(
@@ -58,13 +62,13 @@ def sides(draw: st.DrawFn) -> Training:
     )
 
 
-def minutes(side: Training) -> Fraction:
+def minutes(side: MeasuredEntry) -> Fraction:
     total = sum(Fraction(getattr(run, name) or 0) for run in side.phases for name in TIMED)
-    return total / len(side.phases) / 60_000 * Fraction(side.side.scaling)
+    return total / len(side.phases) / 60_000 * Fraction(side.result.score.scaling)
 
 
 @given(sides(), sides())
-def test_the_parts_add_up_to_the_difference(old: Training, new: Training) -> None:
+def test_the_parts_add_up_to_the_difference(old: MeasuredEntry, new: MeasuredEntry) -> None:
     parts = decompose(old, new)
     difference = minutes(new) - minutes(old)
     size = max(sum(abs(part.minutes) for part in parts), 1e-9)
@@ -72,14 +76,14 @@ def test_the_parts_add_up_to_the_difference(old: Training, new: Training) -> Non
 
 
 @given(sides(), sides())
-def test_the_way_back_is_the_way_there_with_the_other_sign(old: Training, new: Training) -> None:
+def test_the_way_back_is_the_way_there_with_the_other_sign(old: MeasuredEntry, new: MeasuredEntry) -> None:
     there, back = of(decompose(old, new)), of(decompose(new, old))
     assert there.keys() == back.keys()
     assert all(there[name] == -back[name] for name in there)
 
 
 @given(sides())
-def test_nothing_differs_from_itself(side: Training) -> None:
+def test_nothing_differs_from_itself(side: MeasuredEntry) -> None:
     assert all(part.minutes == 0 and part.old == part.new for part in decompose(side, side))
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.compare.decompose import TIMED, Phases, phases_of
+from mlsub.commands.compare.measure import TIMED, Phases, phases_of
 from mlsub.log import trace as module
 from mlsub.log.events import LogReader, read_log
 from mlsub.log.lengths import Intervals, Span

@@ -9,9 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from mlsub.commands.compare.model import Comparison, PackageDiff
+from mlsub.commands.compare.run import run as compare
+from mlsub.rules.overlay import check_overlay
+from mlsub.workspace import Context, Request
 from tests.commands.compare.asked import trainings
 from tests.conftest import ExpectedText
 from tests.judge.test_package_rounds import ROUNDS, make_round
+from tests.rules.test_overlay import NEXT, tree_of_the_round_to_come
 from tools.support.corpus import CORPUS
 from tools.support.effort import effort
 from tools.support.make_tree import Log, Tree, make_tree, snapshot, spoil
@@ -292,3 +297,18 @@ def test_an_entry_of_strong_and_one_of_weak_scaling_are_two(tmp_path: Path) -> N
     found = trainings(tree, tree, "--pair", forced)
     assert len(found["pairs"]) == 1
     assert (found["only_old"], found["only_new"]) == (["ACME/rack1/weak/cosmoflow"], ["ACME/rack1/strong/cosmoflow"])
+
+
+def test_rules_of_the_user_know_rounds_and_benchmarks_of_their_own(tmp_path: Path) -> None:
+    tree = str(tree_of_the_round_to_come(tmp_path))
+    context = Context(Request(round="99.0", overlay=check_overlay(NEXT)), jobs=1)
+    packages = compare(tree, tree, context, packages=True)
+    assert isinstance(packages, PackageDiff) and not packages.different
+    found = compare(tree, tree, context, packages=False)
+    assert isinstance(found, Comparison)
+    (pair,) = found.pairs
+    # The fastest and the slowest of three runs are left out.
+    assert (pair.old.benchmark, pair.old.runs, pair.old.counted) == ("newthing", 3, 1)
+    borrowed = compare(tree, tree, context, borrow=True, source=tree)
+    assert isinstance(borrowed, Comparison)
+    assert [found.rule for found in borrowed.findings] == ["borrow.submitter", "borrow.nothing"]

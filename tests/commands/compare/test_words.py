@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from mlsub.commands.compare.model import Convergence, EntrySide, Part
+from mlsub.commands.compare.model import ConvergenceSummary, EntrySide, TimePart
 from mlsub.commands.compare.words import amount, answer, part_words, rate
 
 SIDE = EntrySide(
@@ -32,7 +32,7 @@ SIDE = EntrySide(
     accelerator=None,
     accelerators=None,
     accelerator_minutes=None,
-    convergence=Convergence(unit="epochs", runs=5, verdict="pass"),
+    convergence=ConvergenceSummary(unit="epochs", runs=5, verdict="pass"),
     work=40.0,
     throughput=5.25,
     batch_size=None,
@@ -47,25 +47,28 @@ def lasting(minutes: float | None, throughput: float | None = 10.5) -> EntrySide
 @pytest.mark.parametrize(
     ("part", "words"),
     [
-        (Part(name="work", old=44, new=38, unit="epochs", minutes=-1), "fewer epochs 44 -> 38"),
-        (Part(name="work", old=2e6, new=2.5e6, unit="samples", minutes=1), "more samples 2,000,000 -> 2,500,000"),
-        (Part(name="work", old=3, new=3, unit="steps", minutes=0), "as many steps 3 -> 3"),
+        (TimePart(name="work", old=44, new=38, unit="epochs", minutes=-1), "fewer epochs 44 -> 38"),
+        (TimePart(name="work", old=2e6, new=2.5e6, unit="samples", minutes=1), "more samples 2,000,000 -> 2,500,000"),
+        (TimePart(name="work", old=3, new=3, unit="steps", minutes=0), "as many steps 3 -> 3"),
         (
-            Part(name="pace", old=2, new=1, unit="s per epoch", minutes=-1, of="training"),
+            TimePart(name="pace", old=2, new=1, unit="s per epoch", minutes=-1, of="training"),
             "training 100.0 % faster per epoch: 5.25 -> 10.5 samples/s",
         ),
-        (Part(name="pace", old=1, new=2, unit="s per sample", minutes=1, of="run"), "the run 50.0 % slower per sample"),
         (
-            Part(name="pace", old=4, new=2, unit="accelerator-s per step", minutes=1, of="inside"),
+            TimePart(name="pace", old=1, new=2, unit="s per sample", minutes=1, of="run"),
+            "the run 50.0 % slower per sample",
+        ),
+        (
+            TimePart(name="pace", old=4, new=2, unit="accelerator-s per step", minutes=1, of="inside"),
             "training, evaluation and pauses 100.0 % faster per step and accelerator",
         ),
-        (Part(name="pace", old=0, new=2, unit="s per epoch", minutes=1, of="run"), "the run as fast per epoch"),
-        (Part(name="accelerators", old=16, new=64, unit="accelerators", minutes=-9), "accelerators 16 -> 64"),
-        (Part(name="scaling", old=1, new=1.098, unit="times", minutes=3), "scaling 1 -> 1.098"),
-        (Part(name="pauses", old=95, new=5.52, unit="s", minutes=-1.5), "pauses 95.0 s -> 5.5 s"),
+        (TimePart(name="pace", old=0, new=2, unit="s per epoch", minutes=1, of="run"), "the run as fast per epoch"),
+        (TimePart(name="accelerators", old=16, new=64, unit="accelerators", minutes=-9), "accelerators 16 -> 64"),
+        (TimePart(name="scaling", old=1, new=1.098, unit="times", minutes=3), "scaling 1 -> 1.098"),
+        (TimePart(name="pauses", old=95, new=5.52, unit="s", minutes=-1.5), "pauses 95.0 s -> 5.5 s"),
     ],
 )
-def test_parts(part: Part, words: str) -> None:
+def test_parts(part: TimePart, words: str) -> None:
     assert part_words(part, SIDE, lasting(5)) == words
 
 
@@ -76,9 +79,9 @@ def test_amounts_and_rates() -> None:
 
 def test_the_largest_parts_come_first_and_small_ones_together() -> None:
     parts = (
-        Part(name="start", old=0, new=0.06, unit="s", minutes=0.001),
-        Part(name="pauses", old=10, new=70, unit="s", minutes=1.0),
-        Part(name="end", old=190, new=9.94, unit="s", minutes=-3.001),
+        TimePart(name="start", old=0, new=0.06, unit="s", minutes=0.001),
+        TimePart(name="pauses", old=10, new=70, unit="s", minutes=1.0),
+        TimePart(name="end", old=190, new=9.94, unit="s", minutes=-3.001),
     )
     assert answer(SIDE, lasting(8), parts, None) == (
         "B is 20.0 % shorter (1.25x, 10.000000 -> 8.000000 min): end of the run 190.0 s -> 9.9 s (-3.00 min), "
