@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from mlsub.commands.review.run import reading_of, sides_of
+from mlsub.commands.review.run import observe_sides, sides_of
 from mlsub.io import MlsubError
 from mlsub.judge.log import judge_log
 from mlsub.rounds import get_round
@@ -299,9 +299,9 @@ def test_reports_come_back_as_they_were(folder: Path) -> None:
 @published
 @pytest.mark.slow
 def test_a_review_comes_back_as_it_was(folder: Path) -> None:
-    without = reading_of(sides_of(places(), ANY), Context())
+    without = observe_sides(sides_of(places(), ANY), Context())
     for _ in range(2):
         cache = Cache(folder)
-        again = reading_of(sides_of(places(), ANY), Context(cache=cache))
+        again = observe_sides(sides_of(places(), ANY), Context(cache=cache))
         assert deep(again) == deep(without)
     assert cache.asked["logs"] == cache.reused["logs"] > 0, "no log was read"

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import pytest
 
-from mlsub.commands.review.run import Judged, reading_of, sides_of
+from mlsub.commands.review.run import ObservedOrganisation, observe_sides, sides_of
 from mlsub.findings import Effect
 from mlsub.io import MlsubError
 from mlsub.rules.catalogue import catalogue, finding, has_effect
@@ -98,10 +98,10 @@ def test_no_refused_look_passes_or_lasts(
     assert wrong == []
 
 
-def judged(path: Path, cache: Path) -> list[Judged] | None:
+def judged(path: Path, cache: Path) -> list[ObservedOrganisation] | None:
     context = Context(jobs=1, cache=Cache(cache))
     try:
-        return reading_of(sides_of([str(path)], context.request), context)
+        return observe_sides(sides_of([str(path)], context.request), context)
     except MlsubError:
         return None
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 from msgspec.structs import replace
 
-from mlsub.commands.review.model import Ask, Organisation
+from mlsub.commands.review.model import Ask
 from mlsub.findings import Effect, Finding, Kind, Severity
 from mlsub.io.data import shipped
 from mlsub.io.show import plural
@@ -63,25 +63,18 @@ def _end(finding: Finding) -> str:
     return _MENDED if finding.kind is Kind.OFFICIAL else _RIGHT
 
 
-def _people() -> People:
-    return shipped(__file__, "people.yaml", People)
-
-
-def fine_of(findings: Sequence[Finding], about: Organisation) -> Iterator[str]:
-    """Yield what was looked at and gave nothing to ask, whatever the choice hides."""
+def fine_of(findings: Sequence[Finding], logs: int, entries: int) -> Iterator[str]:
+    """Yield what was looked at in so many logs and entries and gave nothing to ask, whatever the choice hides."""
     # Where runs are copies of others, nobody says that copies of runs are fine, even if that is a note.
     told = (one for one in findings if one.severity is not Severity.NOTE or has_effect(one, Effect.COPIES))
     asked = [one.rule for one in told]
-    count = {"logs": plural(about.logs, "log"), "entries": plural(len(about.entries), "entry", "entries")}
-    for area in _people().areas:
+    count = {"logs": plural(logs, "log"), "entries": plural(entries, "entry", "entries")}
+    for area in shipped(__file__, "people.yaml", People).areas:
         if not any(rule.startswith(area.rules) for rule in asked):
             yield area.words.format(**count)
 
 
-def read_by_people(about: Organisation) -> dict[str, tuple[str, ...]]:
-    """Return what a person has to read, by benchmark."""
-    people = _people()
-    return {
-        name: (*people.benchmarks.get(name, ()), *people.every)
-        for name in sorted({entry.benchmark_name for entry in about.entries})
-    }
+def read_by_people(benchmarks: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Return what a person has to read of each of some benchmarks."""
+    people = shipped(__file__, "people.yaml", People)
+    return {name: (*people.benchmarks.get(name, ()), *people.every) for name in sorted(set(benchmarks))}

@@ -46,7 +46,7 @@ def command(
     Exit status: 0 nothing to ask, 1 errors or warnings, 2 something could not be read. With --rates 0 or 2.
     """
     from mlsub.commands.review.document import document_of, rates_document, results_of
-    from mlsub.commands.review.run import rates_of, reading_of, review_of, sides_of
+    from mlsub.commands.review.run import observe_sides, rates_of, review_of, sides_of
 
     if rates and target.for_ci:
         raise click.UsageError(f"--rates answers as {', '.join(FORMATS[:-1])} or {FORMATS[-1]}.")
@@ -57,7 +57,7 @@ def command(
             context = ready(asked, progress)
             sides = sides_of(asked.paths, context.request, beside=against, skip=skipped.append)
             sides = sides._replace(table=Path(table) if table else None)
-            reading = reading_of(sides, context)
+            reading = observe_sides(sides, context)
         review = review_of(
             reading, sides, choice, lambda findings: apply_waivers_to_findings(findings, sides.root), skipped
         )

@@ -29,7 +29,7 @@ class Ask(msgspec.Struct, frozen=True, kw_only=True):
     figures: tuple[dict[str, Any], ...] = ()
 
 
-class LeftOut(msgspec.Struct, frozen=True):
+class LeftOutRun(msgspec.Struct, frozen=True):
     """A run that the olympic mean leaves out."""
 
     path: str
@@ -62,14 +62,14 @@ class ReviewedEntry(EntryResult, frozen=True, kw_only=True):
 
     benchmark_name: str
     margin_percent: float | None
-    left_out: tuple[LeftOut, ...]
+    left_out: tuple[LeftOutRun, ...]
     disclosure: Disclosure
     hyperparameters: tuple[Hyperparameter, ...] = ()
     reference: Reference | None = None
     before: str | None = None
 
 
-class Named(msgspec.Struct, frozen=True):
+class DescribedName(msgspec.Struct, frozen=True):
     """A name in a system description, the file at ``path``, and how it should be written; one that is has no line."""
 
     path: str
@@ -93,7 +93,7 @@ class Organisation(msgspec.Struct, frozen=True, kw_only=True):
     verdict: str
     logs: int
     entries: tuple[ReviewedEntry, ...]
-    names: tuple[Named, ...] = ()
+    names: tuple[DescribedName, ...] = ()
     asks: tuple[Ask, ...] = ()
     notes: tuple[Ask, ...] = ()
     fine: tuple[str, ...] = ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
@@ -14,9 +14,10 @@ from msgspec.structs import replace
 from mlsub.commands.review.asks import asks_of, fine_of, read_by_people
 from mlsub.commands.review.hyperparameters import hyperparameters
 from mlsub.commands.review.model import (
+    Ask,
+    DescribedName,
     Frequency,
-    LeftOut,
-    Named,
+    LeftOutRun,
     Organisation,
     Rates,
     Review,
@@ -53,12 +54,29 @@ class Sides(NamedTuple):
     table: Path | None = None
 
 
-class Judged(msgspec.Struct, frozen=True, kw_only=True):
-    """An organisation, all that was found in it, and of its runs beside others with figures."""
+class ObservedEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """A result, what its runs show beside others, and the same submitter's result of the round before, if any.
 
-    organisation: Organisation
-    findings: tuple[Finding, ...]
+    ``code`` are the files of the organisation's code that belong to the benchmark.
+    """
+
+    result: Result
     observations: tuple[Observation, ...]
+    before: Result | None
+    code: tuple[str, ...]
+
+
+class ObservedOrganisation(msgspec.Struct, frozen=True, kw_only=True):
+    """The part of a report that is about an organisation, its entries, and all that was found."""
+
+    report: Report
+    entries: tuple[ObservedEntry, ...]
+    findings: tuple[Finding, ...]
+
+    @property
+    def observations(self) -> tuple[Observation, ...]:
+        """What the runs of its entries show."""
+        return tuple(of for entry in self.entries for of in entry.observations)
 
 
 def sides_of(
@@ -106,8 +124,8 @@ def _packages(place: Place) -> list[Place]:
         raise MlsubError(f"{place.path} cannot be read: {error.strerror or error}. Check your permissions.") from error
 
 
-def reading_of(sides: Sides, context: Context) -> list[Judged]:
-    """Return all that was judged, whatever is asked for of it.
+def observe_sides(sides: Sides, context: Context) -> list[ObservedOrganisation]:
+    """Return each organisation with all that was found in it, whatever is asked for of it.
 
     Raises:
         MlsubError: no log is below the paths, or a results table is compared with more than one round.
@@ -115,7 +133,32 @@ def reading_of(sides: Sides, context: Context) -> list[Judged]:
     checked, others = read(sides, context)
     if sides.table is not None and len(checked) > 1:
         raise MlsubError("A results table is of one round. Name the folder of that round.")
-    return list(judge(checked, others, sides))
+    above = str(sides.root)
+    placed = [one.at(above).results for one in checked]
+    entries = [result for results in placed for result in results if result.logs]
+    against = [result for one in others for result in one.at(above).results if result.logs]
+    observed = observe_runs(entries, against)
+    befores = {entry.path: before for before, entry in paired([*against, *entries])}
+    found = []
+    for one, results in zip(checked, placed, strict=True):
+        tabled = list(_compare_table(results, sides))
+        for report in _split_by_organisation(one.report):
+            folders = {entry.organisation for entry in report.entries}
+            own = tuple(
+                ObservedEntry(
+                    result=result,
+                    observations=tuple(observed.get(result.path, ())),
+                    before=befores.get(result.path),
+                    code=tuple(select_code(result.benchmark, one.code.get(result.organisation, ()))),
+                )
+                for result in results
+                if result.organisation in folders
+            )
+            of_table = (finding for folder, finding in tabled if folder in folders)
+            of_runs = (of.finding for entry in own for of in entry.observations)
+            findings = (*_asked_findings(report.at(above)), *of_table, *of_runs)
+            found.append(ObservedOrganisation(report=report, entries=own, findings=findings))
+    return found
 
 
 def read(sides: Sides, context: Context) -> tuple[list[Checked], list[Checked]]:
@@ -138,30 +181,7 @@ def read(sides: Sides, context: Context) -> tuple[list[Checked], list[Checked]]:
     return checked, check_places(sides.beside, traced)
 
 
-def judge(checked: Sequence[Checked], others: Sequence[Checked], sides: Sides) -> Iterator[Judged]:
-    """Yield each organisation with all that was found in it."""
-    above = str(sides.root)
-    placed = [one.at(above).results for one in checked]
-    entries = [result for results in placed for result in results if result.logs]
-    against = [result for one in others for result in one.at(above).results if result.logs]
-    observed = observe_runs(entries, against)
-    befores = {entry.path: before for before, entry in paired([*against, *entries])}
-    for one, results in zip(checked, placed, strict=True):
-        tabled = list(_tabled(results, sides))
-        for report in by_organisation(one.report):
-            folders = {entry.organisation for entry in report.entries}
-            own = [result for result in results if result.organisation in folders]
-            rows = tuple(_entry(result, befores.get(result.path), one.code) for result in own)
-            seen = [of for result in own for of in observed.get(result.path, ())]
-            found = (*_asked(report.at(above)), *(found for folder, found in tabled if folder in folders))
-            yield Judged(
-                organisation=_organisation(report, rows, above),
-                findings=(*found, *(of.finding for of in seen)),
-                observations=tuple(seen),
-            )
-
-
-def _asked(report: Report) -> Iterator[Finding]:
+def _asked_findings(report: Report) -> Iterator[Finding]:
     """Yield the findings of a report; official errors of runs that an entry may hold are notes."""
     decided, rejecting = report.official is not Verdict.NOT_CHECKED, set(report.rejecting())
     for found in report.findings:
@@ -169,7 +189,7 @@ def _asked(report: Report) -> Iterator[Finding]:
         yield replace(found, severity=Severity.NOTE) if forgiven and found not in rejecting else found
 
 
-def _tabled(results: Sequence[Result], sides: Sides) -> Iterator[About]:
+def _compare_table(results: Sequence[Result], sides: Sides) -> Iterator[About]:
     """Yield what is wrong with private IDs and in the results table, by the folder of the organisation."""
     yield from audit_ids(results)
     if sides.table is None or not results:
@@ -179,7 +199,7 @@ def _tabled(results: Sequence[Result], sides: Sides) -> Iterator[About]:
     yield from audit_table(name, rows, results, whole=whole)
 
 
-def by_organisation(report: Report) -> Iterator[Report]:
+def _split_by_organisation(report: Report) -> Iterator[Report]:
     """Yield the part of a report that is about each organisation, and what is about none of them."""
     known = organisations_of(report)
     if not known:
@@ -205,7 +225,35 @@ def by_organisation(report: Report) -> Iterator[Report]:
         yield replace(report, entries=(), systems=(), without_logs=(), findings=tuple(found[""]))
 
 
-def _organisation(report: Report, rows: tuple[ReviewedEntry, ...], above: str) -> Organisation:
+def review_of(
+    reading: Sequence[ObservedOrganisation],
+    sides: Sides,
+    choice: Choice,
+    apply: Callable[[Sequence[Finding]], tuple[Finding, ...]],
+    unread: Iterable[str] = (),
+) -> Review:
+    """Return the review with the findings asked for.
+
+    Args:
+        reading: all that was found.
+        sides: what was asked for.
+        choice: which findings count.
+        apply: returns findings as waivers leave them.
+        unread: what is wrong with places that could not be looked at.
+    """
+    found = []
+    for one in reading:
+        chosen = [finding for finding in apply(one.findings) if choice.wants(finding)]
+        found.append(_review_organisation(one, asks_of(chosen, one.observations), str(sides.root)))
+    unread_files = (f for one in reading for f in one.findings if has_effect(f, Effect.UNREAD))
+    lost = [f"{f.path}: {f.actual or f.message}" for f in unread_files]
+    ranked = tuple(sorted(found, key=attrgetter("rank")))
+    return Review(root=str(sides.root), organisations=ranked, unread=tuple(dict.fromkeys((*unread, *lost))))
+
+
+def _review_organisation(one: ObservedOrganisation, asks: Sequence[Ask], above: str) -> Organisation:
+    """The answer on an organisation, with paths relative to a folder above."""
+    report, unchecked = one.report, one.report.official is Verdict.NOT_CHECKED
     names = {log.organisation for log in report.logs} | {entry.organisation for entry in report.entries}
     name = names.pop() if len(names) == 1 and "" not in names else os.path.basename(report.root)  # noqa: PTH119
     inside = any(log.path.startswith(f"{name}/") for log in report.logs)
@@ -221,88 +269,57 @@ def _organisation(report: Report, rows: tuple[ReviewedEntry, ...], above: str) -
         official=report.official,
         verdict=text_of(verdict_line(report).words),
         logs=len(report.logs),
-        entries=rows,
+        entries=tuple(_review_entry(entry) for entry in one.entries),
         names=tuple(
-            Named(report.path_below(above, system.path), naming, lines.get((system.path, naming.written)))
+            DescribedName(report.path_below(above, system.path), naming, lines.get((system.path, naming.written)))
             for system in report.systems
             if system.facts is not None
             for naming in check_names(msgspec.structs.asdict(system.facts))
         ),
+        asks=tuple(ask for ask in asks if ask.severity is not Severity.NOTE),
+        notes=tuple(ask for ask in asks if ask.severity is Severity.NOTE),
+        fine=() if unchecked else tuple(fine_of(one.findings, len(report.logs), len(one.entries))),
+        to_read=read_by_people(entry.result.benchmark_name for entry in one.entries),
     )
 
 
-def _entry(result: Result, before: Result | None, code: Mapping[str, Sequence[str]]) -> ReviewedEntry:
+def _review_entry(entry: ObservedEntry) -> ReviewedEntry:
+    """The answer on an entry."""
+    result, before = entry.result, entry.before
     mean, limit = result.rcp.mean, result.rcp.minimum
-    files = select_code(result.benchmark, code.get(result.organisation, ()))
     reference, found = hyperparameters(result, before) if result.logs else (None, ())
     return ReviewedEntry(
         **{name: getattr(result, name) for name in EntryResult.__struct_fields__},
         benchmark_name=result.benchmark_name,
         margin_percent=(mean / limit - 1) * 100 if mean is not None and limit else None,
-        left_out=tuple(_left_out(result)),
-        disclosure=read_disclosure(result.path, result.logs, result.accelerators_count, files),
+        left_out=tuple(_left_out_runs(result)),
+        disclosure=read_disclosure(result.path, result.logs, result.accelerators_count, entry.code),
         hyperparameters=found,
         reference=reference,
         before=before.path if before else None,
     )
 
 
-def _left_out(result: Result) -> Iterator[LeftOut]:
+def _left_out_runs(result: Result) -> Iterator[LeftOutRun]:
     """The runs that the score leaves out: those that do not count, and the fastest and slowest of the others."""
     counted = []
     for log in result.logs:
         if not log.run.converged:
-            yield LeftOut(log.path, "not converged")
+            yield LeftOutRun(log.path, "not converged")
         elif not log.compliant:
-            yield LeftOut(log.path, "noncompliant")
+            yield LeftOutRun(log.path, "noncompliant")
         elif log.minutes is not None:
             counted.append((log.minutes, log.path))
     cut, ranked = cut_of(result.benchmark), [path for _, path in sorted(counted)]
     slow = max(0, cut - (len(result.logs) - len(counted)))
     if len(ranked) > cut + slow:
-        yield from (LeftOut(path, "fastest") for path in ranked[:cut])
-        yield from (LeftOut(path, "slowest") for path in ranked[len(ranked) - slow :])
+        yield from (LeftOutRun(path, "fastest") for path in ranked[:cut])
+        yield from (LeftOutRun(path, "slowest") for path in ranked[len(ranked) - slow :])
 
 
-def review_of(
-    reading: Sequence[Judged],
-    sides: Sides,
-    choice: Choice,
-    apply: Callable[[Sequence[Finding]], tuple[Finding, ...]],
-    unread: Iterable[str] = (),
-) -> Review:
-    """Return the review with the findings asked for.
-
-    Args:
-        reading: all that was judged.
-        sides: what was asked for.
-        choice: which findings count.
-        apply: returns findings as waivers leave them.
-        unread: what is wrong with places that could not be looked at.
-    """
-    found = []
-    for one in reading:
-        chosen = [finding for finding in apply(one.findings) if choice.wants(finding)]
-        asked = asks_of(chosen, one.observations)
-        about = one.organisation
-        found.append(
-            replace(
-                about,
-                asks=tuple(ask for ask in asked if ask.severity is not Severity.NOTE),
-                notes=tuple(ask for ask in asked if ask.severity is Severity.NOTE),
-                fine=() if about.official is Verdict.NOT_CHECKED else tuple(fine_of(one.findings, about)),
-                to_read=read_by_people(about),
-            )
-        )
-    unread_files = (f for one in reading for f in one.findings if has_effect(f, Effect.UNREAD))
-    lost = [f"{f.path}: {f.actual or f.message}" for f in unread_files]
-    ranked = tuple(sorted(found, key=attrgetter("rank")))
-    return Review(root=str(sides.root), organisations=ranked, unread=tuple(dict.fromkeys((*unread, *lost))))
-
-
-def rates_of(reading: Sequence[Judged]) -> Rates:
+def rates_of(reading: Sequence[ObservedOrganisation]) -> Rates:
     """Return how often each rule that compares runs applies."""
-    entries = [entry for one in reading for entry in one.organisation.entries if entry.runs]
+    entries = [entry.result for one in reading for entry in one.entries]
     seen = [of for one in reading for of in one.observations]
     found = []
     for rule, info in catalogue().items():

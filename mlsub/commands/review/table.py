@@ -28,23 +28,23 @@ _ENCODINGS = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 _KEPT = re.compile(r"'(?=[=+\-@\s'])")
 
 
-class Column(msgspec.Struct, frozen=True):
+class TableColumn(msgspec.Struct, frozen=True):
     """What a column holds: a field of a result, or ``minutes``, ``scaling`` or ``weak`` scaling of one benchmark."""
 
     name: str
     benchmark: str = ""
 
 
-class Row(msgspec.Struct, frozen=True):
+class TableRow(msgspec.Struct, frozen=True):
     """A row: its line, the cells that say something, by their columns, and the sheet of a workbook."""
 
     line: int
-    cells: dict[Column, str]
+    cells: dict[TableColumn, str]
     sheet: str = ""
 
     def text(self, name: str) -> str:
         """Return the cell of a field; empty where it says nothing."""
-        return self.cells.get(Column(name), "")
+        return self.cells.get(TableColumn(name), "")
 
 
 class Headings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -77,7 +77,7 @@ def benchmarks_of(round_: Round) -> list[tuple[str, str]]:
     return found
 
 
-def read_table(file: Path, benchmarks: Iterable[tuple[str, str]]) -> list[Row]:
+def read_table(file: Path, benchmarks: Iterable[tuple[str, str]]) -> list[TableRow]:
     """Return the rows of a table.
 
     Args:
@@ -133,9 +133,9 @@ def _of_workbook(raw: bytes, file: Path) -> Iterator[_Line]:
         raise MlsubError(needs_extra(f"{file} needs python-calamine.", "tables")) from error
 
 
-def _rows(lines: Iterable[_Line], benchmarks: dict[str, str]) -> Iterator[Row]:
+def _rows(lines: Iterable[_Line], benchmarks: dict[str, str]) -> Iterator[TableRow]:
     """The rows below headings, with what their columns hold."""
-    columns: list[Column | None] = []
+    columns: list[TableColumn | None] = []
     sheet_before = None
     for sheet, number, cells in lines:
         if sheet != sheet_before:
@@ -146,25 +146,27 @@ def _rows(lines: Iterable[_Line], benchmarks: dict[str, str]) -> Iterator[Row]:
             continue
         pairs = zip(columns, texts, strict=False)
         known = {column: text for column, text in pairs if column is not None and text.lower() not in _NOTHING}
-        if {Column("submitter"), Column("system_name")} <= known.keys():
-            yield Row(number, known, sheet)
+        if {TableColumn("submitter"), TableColumn("system_name")} <= known.keys():
+            yield TableRow(number, known, sheet)
 
 
-def _headings(texts: Sequence[str], benchmarks: dict[str, str]) -> list[Column | None]:
+def _headings(texts: Sequence[str], benchmarks: dict[str, str]) -> list[TableColumn | None]:
     """What each column holds; none where a row is no heading."""
     names, plain = headings().names(), [letters(text) for text in texts]
     if "systemname" in plain:
         # Tables with both have the folder under the shorter one, as with the organisation.
         names |= {"system": "system", "organisation": "organisation" if "submitter" in plain else "submitter"}
-    found: list[Column | None] = []
+    found: list[TableColumn | None] = []
     for text, word in zip(texts, plain, strict=True):
         name, _, measure = text.partition(":")
         if text in ("#", "# "):
             before = found[-1].name if found and found[-1] else ""
-            found.append(Column(before.replace("_model_name", "s_count")) if before.endswith("_model_name") else None)
+            found.append(
+                TableColumn(before.replace("_model_name", "s_count")) if before.endswith("_model_name") else None
+            )
         elif letters(name) in benchmarks:
             kind = headings().measures.get(measure.strip())
-            found.append(Column(kind, benchmarks[letters(name)]) if kind else None)
+            found.append(TableColumn(kind, benchmarks[letters(name)]) if kind else None)
         else:
-            found.append(Column(names[word]) if word in names else None)
-    return found if {Column("submitter"), Column("system_name")} <= set(found) and len(set(found)) > 4 else []
+            found.append(TableColumn(names[word]) if word in names else None)
+    return found if {TableColumn("submitter"), TableColumn("system_name")} <= set(found) and len(set(found)) > 4 else []

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 import msgspec
 
-from mlsub.commands.review.table import Column, Row, letters
+from mlsub.commands.review.table import TableColumn, TableRow, letters
 from mlsub.findings import Finding
 from mlsub.io import MlsubError
 from mlsub.io.read import read_text
@@ -40,14 +40,14 @@ About = tuple[str, Finding]
 class _Cell(msgspec.Struct, frozen=True):
     """What a table says of one result: its row, its benchmark, minutes and scaling factor as written."""
 
-    row: Row
+    row: TableRow
     benchmark: str
     minutes: str
     scaling: str
     weak: bool
 
 
-def audit_table(file: str, rows: Sequence[Row], results: Sequence[Result], *, whole: bool) -> Iterator[About]:
+def audit_table(file: str, rows: Sequence[TableRow], results: Sequence[Result], *, whole: bool) -> Iterator[About]:
     """Yield where a table and the results of one round differ, each finding with the folder of its organisation.
 
     Paths of results are relative to the root of their report.
@@ -58,16 +58,16 @@ def audit_table(file: str, rows: Sequence[Row], results: Sequence[Result], *, wh
         results: those of the organisations to compare; rows of others are passed over.
         whole: whether these are all results of the organisations, so that a row may be without logs.
     """
-    seen = _Seen(_Systems(results), file, whole)
+    seen = _Comparison(file, results, whole=whole)
     for row in rows:
-        cells = list(_cells(row, results))
-        key = seen.systems.of(row) or seen.systems.by_minutes(cells)
+        cells = list(_result_cells(row, results))
+        key = seen.find_system(row, cells)
         if key is not None:
             yield from ((key[0], found) for found in _audit_row(row, cells, key, seen))
             continue
-        folder = seen.systems.organisations.get(organisation(row.text("submitter")))
+        folder = seen.organisations.get(organisation(row.text("submitter")))
         if whole and cells and folder is not None:
-            yield folder, seen.about(row, "table.row-without-logs", actual=_named(row))
+            yield folder, seen.about(row, "table.row-without-logs", actual=_row_name(row))
     for result in results:
         if result.accepted and (result.path, result.scaling_type == "weak") not in seen.owners:
             yield (
@@ -76,35 +76,70 @@ def audit_table(file: str, rows: Sequence[Row], results: Sequence[Result], *, wh
             )
 
 
-class _Seen:
-    """What was seen of a table: the row of each result, the row and system of each ID, and names that were reported."""
+class _Comparison:
+    """The results by their systems, and what was seen of a table.
 
-    def __init__(self, systems: _Systems, file: str, whole: bool) -> None:
-        self.systems, self.file, self.whole = systems, file, whole
-        self.owners: dict[tuple[str, bool], Row] = {}
-        self.ids: dict[tuple[str, str], tuple[Row, Key]] = {}
+    ``organisations`` are the folders of organisations, by their names; ``owners`` the row of each result, ``ids`` the
+    row and system of each ID, ``names`` the names that were reported.
+    """
+
+    def __init__(self, file: str, results: Sequence[Result], *, whole: bool) -> None:
+        self.file, self.whole = file, whole
+        self.results: dict[Key, list[Result]] = {}
+        for one in results:
+            self.results.setdefault((one.organisation, one.system), []).append(one)
+        self.organisations = {one.organisation_name: one.organisation for one in results}
+        self.owners: dict[tuple[str, bool], TableRow] = {}
+        self.ids: dict[tuple[str, str], tuple[TableRow, Key]] = {}
         self.names: set[tuple[Key, str]] = set()
 
     def about(
-        self, row: Row, rule: str, message: str | None = None, *, expected: str | None = None, actual: str = ""
+        self, row: TableRow, rule: str, message: str | None = None, *, expected: str | None = None, actual: str = ""
     ) -> Finding:
         """Return a finding on a row of the table."""
         sheet = f"sheet {readable(row.sheet[:40])}" if row.sheet else ""
         found = ": ".join(text for text in (sheet, actual) if text) or None
         return finding(rule, self.file, message, line=row.line, expected=expected, actual=found)
 
+    def find_system(self, row: TableRow, cells: Sequence[_Cell]) -> Key | None:
+        """Return the system of a row, where there is one.
 
-def _audit_row(row: Row, cells: Sequence[_Cell], key: Key, seen: _Seen) -> Iterator[Finding]:
+        The address of its description tells, or folders, or its names; where these are those of none, its minutes do if
+        one system alone has them.
+        """
+        match = _DETAILS.search(row.text("details_url"))
+        folders = (unquote(match[1]), unquote(match[2])) if match else (row.text("organisation"), row.text("system"))
+        if folders in self.results:
+            return folders
+        owner, name = organisation(row.text("submitter")), letters(row.text("system_name"))
+        found = [
+            key
+            for key, (one, *_) in self.results.items()
+            if one.organisation_name == owner and letters(one.system_name or one.system) == name
+        ]
+        exact = [key for key in found if _same(row.text("accelerators_count"), self.results[key][0].accelerators_count)]
+        for named in (exact, found):
+            if len(named) == 1:
+                return named[0]
+        timed = [
+            key
+            for key, results in self.results.items()
+            if cells and all(any(_has_time(cell, one) for one in results) for cell in cells)
+        ]
+        return timed[0] if len(timed) == 1 else None
+
+
+def _audit_row(row: TableRow, cells: Sequence[_Cell], key: Key, seen: _Comparison) -> Iterator[Finding]:
     """Yield what differs in a row of a system that is there."""
-    results = seen.systems.results[key]
-    differing = _names(row, results[0])
+    results = seen.results[key]
+    differing = _differing_names(row, results[0])
     if differing and (key, differing) not in seen.names:
         seen.names.add((key, differing))
         where = results[0].description_path or results[0].path
         yield seen.about(row, "table.names", expected=f"as in {where}", actual=differing)
-    yield from _ids(row, key, seen)
+    yield from _compare_ids(row, key, seen)
     for cell in cells:
-        named = f"{_named(row)}: {cell.benchmark}"
+        named = f"{_row_name(row)}: {cell.benchmark}"
         result = next((one for one in results if _fits(cell, one)), None)
         if result is None:
             if seen.whole:
@@ -113,45 +148,10 @@ def _audit_row(row: Row, cells: Sequence[_Cell], key: Key, seen: _Seen) -> Itera
         first = seen.owners.setdefault((result.path, cell.weak), row)
         if first is not row:
             yield seen.about(row, "table.row-twice", actual=f"{named}, as in line {first.line}")
-        yield from _figures(cell, result, seen)
+        yield from _compare_figures(cell, result, seen)
 
 
-class _Systems:
-    """The systems of results, to be found by what rows say of them."""
-
-    def __init__(self, results: Sequence[Result]) -> None:
-        self.results: dict[Key, list[Result]] = {}
-        for one in results:
-            self.results.setdefault((one.organisation, one.system), []).append(one)
-        #: The folder of each organisation, by its name.
-        self.organisations = {one.organisation_name: one.organisation for one in results}
-
-    def of(self, row: Row) -> Key | None:
-        """Return the system of a row: by the address of its description, by folders, or by its names."""
-        match = _DETAILS.search(row.text("details_url"))
-        folders = (unquote(match[1]), unquote(match[2])) if match else (row.text("organisation"), row.text("system"))
-        if folders in self.results:
-            return folders
-        name = organisation(row.text("submitter"))
-        found = [key for key, (one, *_) in self.results.items() if one.organisation_name == name and _alike(row, one)]
-        exact = [key for key in found if _same(row.text("accelerators_count"), self.results[key][0].accelerators_count)]
-        return exact[0] if len(exact) == 1 else found[0] if len(found) == 1 else None
-
-    def by_minutes(self, cells: Sequence[_Cell]) -> Key | None:
-        """Return the only system whose results have the minutes of a row, where its names are those of none."""
-        found = {
-            key
-            for key, results in self.results.items()
-            if cells and all(any(_fits(cell, one) and _is_time(cell.minutes, one) for one in results) for cell in cells)
-        }
-        return found.pop() if len(found) == 1 else None
-
-
-def _alike(row: Row, result: Result) -> bool:
-    return letters(row.text("system_name")) == letters(result.system_name or result.system)
-
-
-def _cells(row: Row, results: Sequence[Result]) -> Iterator[_Cell]:
+def _result_cells(row: TableRow, results: Sequence[Result]) -> Iterator[_Cell]:
     """What a row says of results: one a benchmark, or one alone."""
     if row.text("benchmark"):
         name, weak = letters(row.text("benchmark")), row.text("scaling_type") == "weak"
@@ -160,7 +160,7 @@ def _cells(row: Row, results: Sequence[Result]) -> Iterator[_Cell]:
         return
     for column, text in row.cells.items():
         if column.benchmark and column.name in ("minutes", "weak"):
-            scaling = row.cells.get(Column("scaling", column.benchmark), "")
+            scaling = row.cells.get(TableColumn("scaling", column.benchmark), "")
             yield _Cell(row, column.benchmark, text, scaling, column.name == "weak")
 
 
@@ -172,11 +172,12 @@ def _fits(cell: _Cell, result: Result) -> bool:
     return cell.benchmark == result.benchmark_name and cell.weak is (result.scaling_type == "weak")
 
 
-def _is_time(text: str, result: Result) -> bool:
-    return bool(text) and result.published_minutes is not None and _same(text, result.published_minutes)
+def _has_time(cell: _Cell, result: Result) -> bool:
+    minutes = result.published_minutes
+    return _fits(cell, result) and bool(cell.minutes) and minutes is not None and _same(cell.minutes, minutes)
 
 
-def _figures(cell: _Cell, result: Result, seen: _Seen) -> Iterator[Finding]:
+def _compare_figures(cell: _Cell, result: Result, seen: _Comparison) -> Iterator[Finding]:
     """Minutes and scaling factor that are not those of the logs; times of weak scaling are of another kind."""
     known = (
         ("table.minutes", cell.minutes, result.published_minutes),
@@ -189,7 +190,7 @@ def _figures(cell: _Cell, result: Result, seen: _Seen) -> Iterator[Finding]:
             yield seen.about(cell.row, rule, expected=f"{logs}, from {result.path}", actual=about)
 
 
-def _names(row: Row, result: Result) -> str:
+def _differing_names(row: TableRow, result: Result) -> str:
     """Names and counts that are not those of the system's description, in words; empty where all are."""
     differing = []
     for name in _NAMES:
@@ -203,14 +204,14 @@ def _names(row: Row, result: Result) -> str:
     return "; ".join(differing)
 
 
-def _ids(row: Row, key: Key, seen: _Seen) -> Iterator[Finding]:
+def _compare_ids(row: TableRow, key: Key, seen: _Comparison) -> Iterator[Finding]:
     """IDs that another system has, and private IDs that are not those of before. None is shown: they are private."""
     for name in ("id", _PRIVATE_ID):
         text = row.text(name)
         if not text:
             continue
         first, owner = seen.ids.setdefault((name, text), (row, key))
-        file = id_file(seen.systems.results[key][0])
+        file = id_file(seen.results[key][0])
         known = private_id(file) if name == _PRIVATE_ID else ""
         # Two files with the same private ID have a finding of their own.
         if owner != key and text != known:
@@ -265,5 +266,5 @@ def _number(text: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _named(row: Row) -> str:
+def _row_name(row: TableRow) -> str:
     return f'"{readable(row.text("submitter")[:100])}", "{readable(row.text("system_name")[:100])}"'
