@@ -13,11 +13,11 @@ from jsonschema import Draft202012Validator
 from rich.console import Console
 
 from mlsub.commands.watch.document import Outlet
-from mlsub.commands.watch.model import Evaluation, Event, RunSoFar
+from mlsub.commands.watch.model import RunSoFar, WatchedEvaluation, WatchEvent
 from mlsub.commands.watch.model import schema as schema_of_events
 from mlsub.commands.watch.run import Clock, Watch
 from mlsub.commands.watch.sofar import LogSoFar
-from mlsub.commands.watch.source import Look
+from mlsub.commands.watch.source import NewBytes
 from mlsub.commands.watch.view import picture
 from mlsub.rounds import get_round
 from mlsub.workspace import Context, Request
@@ -57,11 +57,11 @@ class Kept(Outlet):
 
     def __init__(self, width: int = 80) -> None:
         self._width = width
-        self.news: list[Event] = []
+        self.news: list[WatchEvent] = []
         self.pictures: list[str] = []
         self.closed = False
 
-    def show(self, news: Event) -> None:
+    def show(self, news: WatchEvent) -> None:
         self.news.append(news)
 
     def draw(self, logs: Sequence[LogSoFar], at_ms: int) -> None:
@@ -74,19 +74,19 @@ class Kept(Outlet):
         return [news for news in self.news if isinstance(news, kind)]
 
 
-def runs_of(news: Sequence[Event]) -> list[RunSoFar]:
+def runs_of(news: Sequence[WatchEvent]) -> list[RunSoFar]:
     """What was told of the runs so far."""
     return [one for one in news if isinstance(one, RunSoFar)]
 
 
-def phases_of(news: Sequence[Event]) -> list[str]:
+def phases_of(news: Sequence[WatchEvent]) -> list[str]:
     """The phases of one run, each as it began, but that it is waited for."""
     phases = ["" if one.restart else one.phase for one in runs_of(news)]
     changes = [phase for phase, before in zip(phases, ["", *phases], strict=False) if phase != before]
     return [phase for phase in changes if phase not in ("", "waiting")]
 
 
-def evaluations_of(news: Sequence[Event]) -> list[Evaluation]:
+def evaluations_of(news: Sequence[WatchEvent]) -> list[WatchedEvaluation]:
     """The evaluations of one run."""
     return list({one.evaluation.line: one.evaluation for one in runs_of(news) if one.evaluation}.values())
 
@@ -97,14 +97,14 @@ class Fed:
     descriptors = ()
 
     def __init__(self, round_name: str = "1.0", overlay: str | None = None, usage: str = "training") -> None:
-        self.news: list[Event] = []
+        self.news: list[WatchEvent] = []
         self._data = b""
         self.log = LogSoFar(self, "-", get_round(usage, round_name, overlay), self.news.append)  # type: ignore[arg-type]
 
-    def look(self) -> Look:
-        return Look(state="there", data=self._data)
+    def look(self) -> NewBytes:
+        return NewBytes(state="there", data=self._data)
 
-    def feed(self, data: bytes, at_ms: int = 0) -> list[Event]:
+    def feed(self, data: bytes, at_ms: int = 0) -> list[WatchEvent]:
         """What these bytes bring."""
         known, self._data = len(self.news), data
         self.log.look(at_ms)

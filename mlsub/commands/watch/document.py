@@ -9,7 +9,16 @@ from typing import IO, TYPE_CHECKING, Any
 
 import msgspec
 
-from mlsub.commands.watch.model import BEYOND, Concluded, Ended, Evaluation, Event, Found, RunSoFar, is_measure
+from mlsub.commands.watch.model import (
+    BEYOND,
+    Concluded,
+    Ended,
+    Found,
+    RunSoFar,
+    WatchedEvaluation,
+    WatchEvent,
+    is_measure,
+)
 from mlsub.findings import Finding, Kind
 from mlsub.io.show import inert, plain, plural
 from mlsub.present.document import Column, Table
@@ -45,7 +54,7 @@ class Outlet:
         self.runs: dict[str, RunSoFar] = {}
         self._ends: dict[str, Ended] = {}
 
-    def show(self, event: Event) -> None:
+    def show(self, event: WatchEvent) -> None:
         """Write a line. That a run evaluates, and goes on, is left out: its result has a line of its own."""
         if self._jsonl:  # Numbers that JSON does not have are null.
             written = json.dumps(_finite(msgspec.to_builtins(event)), allow_nan=False)
@@ -63,7 +72,7 @@ class Outlet:
             self._stream.write(inert(line) + "\n")
         self._stream.flush()
 
-    def line(self, event: Event) -> str | None:
+    def line(self, event: WatchEvent) -> str | None:
         """Return an event as one line, None where nothing is new to a reader of the lines before."""
         line = line_of(event, self.runs.get(getattr(event, "path", "")))
         if isinstance(event, RunSoFar):
@@ -97,7 +106,7 @@ def _table(ends: Sequence[Ended]) -> Table:
     return Table(_ENDS, tuple(rows))
 
 
-def line_of(event: Event, before: RunSoFar | None = None) -> str | None:
+def line_of(event: WatchEvent, before: RunSoFar | None = None) -> str | None:
     """Return an event as one line, in plain characters; None where there is nothing to read.
 
     Args:
@@ -111,7 +120,7 @@ def line_of(event: Event, before: RunSoFar | None = None) -> str | None:
     return plain(f"{'standard input' if path == '-' else path}: {words}" if path is not None else words)
 
 
-def _words(event: Event, before: RunSoFar | None) -> str | None:
+def _words(event: WatchEvent, before: RunSoFar | None) -> str | None:
     match event:
         case RunSoFar():
             return _run(event, before)
@@ -161,7 +170,7 @@ def _identity(run: RunSoFar) -> str:
     return ", ".join(parts) + (f"; target: {run.target}" if run.target is not None else "")
 
 
-def _evaluation(one: Evaluation) -> str:
+def _evaluation(one: WatchedEvaluation) -> str:
     what = f"{one.key} {one.measure}" if one.measure else one.key
     at = f" at {duration(one.elapsed_ms)}" if one.elapsed_ms is not None else ""
     progress = f", {number(one.progress)} {one.unit or ''}".rstrip() if one.progress is not None else ""

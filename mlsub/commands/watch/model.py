@@ -25,13 +25,13 @@ WIDTH, _MAX_MEASURES = 80, 16
 BEYOND = 1e14
 
 
-class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event"):
+class WatchEvent(msgspec.Struct, frozen=True, kw_only=True, tag_field="event"):
     """Something that happened; ``at_ms`` is when the watch saw it, in ms since the Unix epoch by its own clock."""
 
     at_ms: Count
 
 
-class Evaluation(msgspec.Struct, frozen=True, kw_only=True):
+class WatchedEvaluation(msgspec.Struct, frozen=True, kw_only=True):
     """An evaluation; ``progress`` is how far the training had come, counted in ``unit``, as its reference is.
 
     ``value`` is the logged value, as text where it is neither a number nor an object of numbers; ``measure`` names what
@@ -49,7 +49,7 @@ class Evaluation(msgspec.Struct, frozen=True, kw_only=True):
     reached: bool | None
 
 
-class RunSoFar(Event, frozen=True, kw_only=True, tag="run"):
+class RunSoFar(WatchEvent, frozen=True, kw_only=True, tag="run"):
     """What has happened so far in a run, the last evaluation included; written again with each change.
 
     ``usage`` and ``round`` name the rules, ``target`` the quality target in words; ``status`` is that of ``run_stop``,
@@ -70,12 +70,12 @@ class RunSoFar(Event, frozen=True, kw_only=True, tag="run"):
     elapsed_ms: Span = None
     blocks: Count = 0
     epochs: Count = 0
-    evaluation: Evaluation | None = None
+    evaluation: WatchedEvaluation | None = None
     problem: str | None = None
     restart: Restart | None = None
 
 
-class Found(Event, frozen=True, kw_only=True, tag="finding"):
+class Found(WatchEvent, frozen=True, kw_only=True, tag="finding"):
     """A finding, each reported once; ``final`` where it was only certain at the end of the log."""
 
     path: Path
@@ -83,7 +83,7 @@ class Found(Event, frozen=True, kw_only=True, tag="finding"):
     final: bool
 
 
-class Ended(Event, frozen=True, kw_only=True, tag="end"):
+class Ended(WatchEvent, frozen=True, kw_only=True, tag="end"):
     """The verdict on one log, that of ``mlsub check`` on the same bytes; again where the log grows after that.
 
     ``minutes`` is the time to train; ``errors`` counts findings that reject or break a rule of the user's own,
@@ -99,7 +99,7 @@ class Ended(Event, frozen=True, kw_only=True, tag="end"):
     review: Count
 
 
-class Concluded(Event, frozen=True, kw_only=True, tag="verdict"):
+class Concluded(WatchEvent, frozen=True, kw_only=True, tag="verdict"):
     """The end of the watch, its last event; ``exit_status`` is that of ``mlsub check`` for the same logs.
 
     ``reason`` is why it ended: all runs stopped, nothing came for a while, or it was asked to.

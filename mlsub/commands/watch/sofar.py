@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from mlsub.commands.watch import model
-from mlsub.commands.watch.source import FileSource, Look, Restart, Source
+from mlsub.commands.watch.source import FileSource, NewBytes, Restart, Source
 from mlsub.convergence import unit_of, unit_of_counts
 from mlsub.convergence.target import MeasureReader, QualityTarget, plan_of_log, target_of
 from mlsub.findings import Finding, Kind
@@ -63,7 +63,7 @@ class LogSoFar:
         source: Source,
         path: str,
         round_: Round,
-        show: Callable[[model.Event], object],
+        show: Callable[[model.WatchEvent], object],
         cache: Cache | None = None,
     ) -> None:
         self.source, self.path, self.round = source, path, round_
@@ -92,7 +92,7 @@ class LogSoFar:
         self._target: QualityTarget | None = None
         self._measures: MeasureReader | None = None
         self._reached = False
-        self._evaluation: model.Evaluation | None = None
+        self._evaluation: model.WatchedEvaluation | None = None
 
     # Bytes
 
@@ -124,7 +124,7 @@ class LogSoFar:
                 self._show(self.so_far())
         self._look_at_init(at_ms)
 
-    def _note_presence(self, look: Look) -> None:
+    def _note_presence(self, look: NewBytes) -> None:
         """Show whether the file is there, when that changes."""
         news = look.problem is not None and look.problem != self._unreadable
         self._unreadable = look.problem
@@ -378,7 +378,7 @@ class LogSoFar:
     def _stated(self) -> StatedValues:
         return StatedValues({**self._run.identity, **self._run.hyperparameters})
 
-    def _evaluate(self, event: Event) -> model.Evaluation:
+    def _evaluate(self, event: Event) -> model.WatchedEvaluation:
         metadata = event.metadata if isinstance(event.metadata, dict) else {}
         target, measure = self._target, None
         if target is not None and self._measures is not None and event.key == target.key:
@@ -388,7 +388,7 @@ class LogSoFar:
         progress = usable_number(metadata.get(unit_of(benchmark)))
         counted = progress is not None and benchmark in self.round.benchmarks and self._started
         size = usable_number(self._run.hyperparameters.get("global_batch_size"))
-        return model.Evaluation(
+        return model.WatchedEvaluation(
             line=event.line,
             key=model.shown_text(event.key),
             value=model.shown_value(event.value),

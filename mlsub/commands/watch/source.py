@@ -26,7 +26,7 @@ State = Literal["there", "absent", "unreadable", "closed"]
 Restart = Literal["truncated", "replaced", "rewritten"]
 
 
-class Look(msgspec.Struct, frozen=True):
+class NewBytes(msgspec.Struct, frozen=True):
     """What one look at a source gave.
 
     ``data`` are the bytes that are new, of a new log where ``restart`` says so; ``unfinished`` are those of a last line
@@ -60,7 +60,7 @@ class FileSource:
         self._head = b""
         self._tail = b""
 
-    def look(self) -> Look:
+    def look(self) -> NewBytes:
         """Return what is new since the last look."""
         try:
             with open_regular(self.path, buffering=0) as opened:
@@ -68,7 +68,7 @@ class FileSource:
         except OSError as error:
             return _cannot(error)
 
-    def _read(self, opened: int) -> Look:
+    def _read(self, opened: int) -> NewBytes:
         found = os.fstat(opened)
         restart = self._restart(opened, found)
         if restart is not None:
@@ -84,7 +84,7 @@ class FileSource:
         self._position = read - len(unfinished)
         self._head = (self._head + data[:_MARK])[:_MARK]
         self._tail = (self._tail + data)[-_MARK:]
-        return Look("there", data, unfinished, restart, more, found.st_mtime)
+        return NewBytes("there", data, unfinished, restart, more, found.st_mtime)
 
     def _restart(self, opened: int, found: os.stat_result) -> Restart | None:
         """Why what was read counts no longer, going by both ends of it; None where it does."""
@@ -100,11 +100,11 @@ class FileSource:
         return "truncated" if found.st_size < self._position else "rewritten"
 
 
-def _cannot(error: OSError | ValueError) -> Look:
+def _cannot(error: OSError | ValueError) -> NewBytes:
     if isinstance(error, OSError) and error.errno in (errno.ENOENT, errno.ENOTDIR):
-        return Look(state="absent")
+        return NewBytes(state="absent")
     problem = "a folder" if isinstance(error, IsADirectoryError) else reason_of(error)
-    return Look(state="unreadable", problem=problem)
+    return NewBytes(state="unreadable", problem=problem)
 
 
 class PipeSource:
@@ -119,7 +119,7 @@ class PipeSource:
         """The pipe, as long as it is open."""
         return () if self._closed else (self._descriptor,)
 
-    def look(self) -> Look:
+    def look(self) -> NewBytes:
         """Return what came since the last look."""
         parts: list[bytes] = []
         size = 0
@@ -134,7 +134,7 @@ class PipeSource:
             # A terminal that hangs up, a descriptor that is none: there will be no more.
             self._closed, problem = True, _cannot(error).problem
         state: State = "closed" if self._closed else "there"
-        return Look(state=state, data=b"".join(parts), more=size >= LIMIT, problem=problem)
+        return NewBytes(state=state, data=b"".join(parts), more=size >= LIMIT, problem=problem)
 
 
 #: Gives the bytes of one log as they come; ``look`` never waits, ``descriptors`` can be waited for.

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from mlsub.commands.watch.document import Outlet, duration, number, value_words
-from mlsub.commands.watch.model import Concluded, Ended, Event, Found, RunSoFar, counts_against
+from mlsub.commands.watch.model import Concluded, Ended, Found, RunSoFar, WatchEvent, counts_against
 from mlsub.commands.watch.sofar import LogSoFar
 from mlsub.findings import Severity
 from mlsub.io.show import plain, plural
@@ -39,7 +39,7 @@ class LiveView(Outlet):
         super().__init__(console.file)
         self._live = Live(console=console, auto_refresh=False, vertical_overflow="ellipsis")
 
-    def show(self, event: Event) -> None:
+    def show(self, event: WatchEvent) -> None:
         """Print what should stay to be read."""
         if isinstance(event, Concluded):
             self.close()
@@ -113,7 +113,7 @@ def _findings(log: LogSoFar) -> Text:
     return Text(f"{len(log.findings)}", style="bold red" if any(map(counts_against, log.findings)) else "")
 
 
-def _style(event: Event) -> str:
+def _style(event: WatchEvent) -> str:
     if isinstance(event, Found):
         return _SEVERITIES[event.finding.severity]
     if isinstance(event, (Ended, Concluded)):

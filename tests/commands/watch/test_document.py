@@ -12,8 +12,17 @@ import pytest
 from rich.console import Console
 
 from mlsub.commands.watch.document import Outlet, duration, line_of, number
-from mlsub.commands.watch.model import Concluded, Ended, Evaluation, Event, Found, RunSoFar, shown_text, shown_value
-from mlsub.commands.watch.source import Look
+from mlsub.commands.watch.model import (
+    Concluded,
+    Ended,
+    Found,
+    RunSoFar,
+    WatchedEvaluation,
+    WatchEvent,
+    shown_text,
+    shown_value,
+)
+from mlsub.commands.watch.source import NewBytes
 from mlsub.commands.watch.view import LiveView
 from mlsub.findings import Verdict
 from mlsub.rules.catalogue import finding
@@ -69,7 +78,7 @@ def evaluated(**parts: Any) -> RunSoFar:
         "line": 1, "key": "eval_accuracy", "value": 0.5, "measure": None, "progress": None,
         "unit": None, "elapsed_ms": None, "reached": False,
     }  # fmt: skip
-    return run(path=parts.pop("path", "a"), evaluation=Evaluation(**(usual | parts)))
+    return run(path=parts.pop("path", "a"), evaluation=WatchedEvaluation(**(usual | parts)))
 
 
 BARE = finding("log.empty", "a", "The log is empty")
@@ -101,7 +110,7 @@ SEVERAL = evaluated(value={"BBOX": 0.377, "SEGM": 0.3}, progress=7, unit="epochs
          "accepted: 2 of 2 logs compliant, as far as they are"),
     ],
 )  # fmt: skip
-def test_events_in_words(event: Event, line: str) -> None:
+def test_events_in_words(event: WatchEvent, line: str) -> None:
     assert line_of(event, run()) == line
 
 
@@ -205,7 +214,7 @@ def test_silence_and_an_error_of_reading() -> None:
     fed.feed(b"".join(lines_of()[:5]), began)
     assert len(fed.news) == 2
     assert "quiet 1:00:00" in shown([log], began + 3_600_000, 80)
-    fed.look = lambda: Look(state="unreadable", problem="Permission denied\x1b[2J")  # type: ignore[method-assign]
+    fed.look = lambda: NewBytes(state="unreadable", problem="Permission denied\x1b[2J")  # type: ignore[method-assign]
     log.look(began)
     assert "Permission denied\\x1b[2J" in shown([log], began, 80)
 

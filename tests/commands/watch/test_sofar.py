@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.watch.model import Ended, Evaluation, Event, Found
+from mlsub.commands.watch.model import Ended, Found, WatchedEvaluation, WatchEvent
 from mlsub.judge import rules
 from mlsub.rules.overlay import check_overlay
 from mlsub.submission.model import LogReport
@@ -21,7 +21,7 @@ from tools.support.make_tree import Log, make_log
 from tools.support.scene import BEGAN_S, Fed, at, evaluations_of, lines_of, phases_of, runs_of
 
 
-def told(log: Log | bytes, round_name: str = "1.0", pieces: int = 0, usage: str = "training") -> list[Event]:
+def told(log: Log | bytes, round_name: str = "1.0", pieces: int = 0, usage: str = "training") -> list[WatchEvent]:
     """The news of a log, but for its findings."""
     data = log.text().encode() if isinstance(log, Log) else log
     fed, chance = Fed(round_name, usage=usage), random.Random(pieces)
@@ -81,7 +81,7 @@ def test_a_log_that_says_little_is_told_with_run_start_and_again_when_it_says_mo
 Measure = tuple[Any, dict[str, Any]]
 
 
-def evaluated(benchmark: str, size: int, measures: list[Measure], round_name: str = "1.0") -> list[Evaluation]:
+def evaluated(benchmark: str, size: int, measures: list[Measure], round_name: str = "1.0") -> list[WatchedEvaluation]:
     """The evaluations of a run, as they are told."""
     named = {"submission_benchmark": benchmark, "submission_division": "closed", "global_batch_size": size}
     records = [*((key, value, {}) for key, value in named.items()), ("run_start", None, {})]
