@@ -71,32 +71,36 @@ class MeasuredEntry(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def side(self) -> EntrySide:
-        """The fields of the answer: those with the names of a result's fields are the result's."""
+        """The fields of the answer; of the same name are those of the result, of its score, and of this."""
         result, score, accelerators = self.result, self.result.score, self.result.accelerators_count or None
         minutes, expected = (
             None if self.unscaled is None else usable_number(self.unscaled * factor)
             for factor in (score.scaling, score.expected_scaling)
         )
-        phases, work = _mean_phases(self.phases), _mean(self.work or ())
-        training = phases.get("training")
-        same = set(EntrySide.__struct_fields__) & set(result.__struct_fields__)
-        fields = {name: getattr(result, name) for name in same} | {
+        names = ["init", *TIMED]
+        if all(run.undivided is None for run in self.phases):
+            names.remove("undivided")
+        means = {name: _mean(_all_known(getattr(run, name) for run in self.phases) or ()) for name in names}
+        phases = {name: None if mean is None else mean / 1000 for name, mean in means.items()}
+        work = _mean(self.work or ())
+        training = phases["training"]
+        fields = {
+            name: getattr(source, name)
+            for source in (result, score, self)
+            for name in source.__struct_fields__
+            if name in EntrySide.__struct_fields__
+        }
+        fields |= {
             "division_name": division_of(result),
             "official": result.verdict,
-            "counted": self.counted,
             "minutes_of": "mean" if score.unscaled is None else "score",
-            "unscaled": self.unscaled,
-            "scaling": score.scaling,
             "minutes": minutes,
-            "expected_scaling": score.expected_scaling,
             "expected": expected,
             "accelerator": result.accelerator_model_name,
             "accelerators": accelerators,
             "accelerator_minutes": minutes * accelerators if minutes is not None and accelerators else None,
-            "convergence": self.convergence,
             "work": work,
             "throughput": work * self.samples / training if work and self.samples and training else None,
-            "batch_size": self.batch_size,
             "phases": phases,
         }
         return EntrySide(**fields)
@@ -177,13 +181,6 @@ def _all_known(values: Iterable[T | None]) -> tuple[T, ...] | None:
 
 def _mean(values: Sequence[float]) -> float | None:
     return sum(values) / len(values) if values else None
-
-
-def _mean_phases(runs: Sequence[Phases]) -> dict[str, float | None]:
-    """The mean of each phase over the runs, in seconds; None where one of them does not log it."""
-    names = ("init", *(name for name in TIMED if name != "undivided" or any(run.undivided is not None for run in runs)))
-    means = {name: _mean(_all_known(getattr(run, name) for run in runs) or ()) for name in names}
-    return {name: None if mean is None else mean / 1000 for name, mean in means.items()}
 
 
 def _phases_of_log(log: LogReport) -> Phases | None:

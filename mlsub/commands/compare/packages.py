@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +21,6 @@ from mlsub.submission.pairing import pairs, side_by_side, without
 from mlsub.submission.result import Result
 from mlsub.workspace import Context
 
-#: Organisation, system, benchmark and kind of scaling, in the words of the new side.
-Key = tuple[str, str, str, str | None]
-#: What is compared with what.
-Row = tuple[Key, Result | None, Result | None]
 #: The kinds of path in words.
 _KINDS = {
     PathKind.ORGANISATIONS: "a folder of organisations",
@@ -51,46 +47,52 @@ def compare(old: str, new: str, context: Context) -> PackageDiff:
     for kind in (PathKind.ORGANISATIONS, PathKind.BENCHMARK):
         if (kinds[0] is kind) != (kinds[1] is kind):
             raise MlsubError(f"{old} is {_KINDS[kinds[0]]}, {new} is {_KINDS[kinds[1]]}. Name two of a kind.")
-    rows = _rows(before, after)
+    names = _same_organisations(before, after)
+    entries = sorted(
+        _compare_entries(before, after, names),
+        key=lambda one: (one.organisation, one.system, one.benchmark, one.scaling_type or ""),
+    )
     return PackageDiff(
         old=before.side,
         new=after.side,
         files=compare_files(before.place.path, after.place.path),
-        systems=tuple(_systems(before, after, rows)),
-        entries=tuple(_entry(*row) for row in rows),
-        findings=tuple(_findings(before.findings, after.findings)),
+        systems=tuple(_compare_systems(before, after, names, entries)),
+        entries=tuple(entries),
+        findings=tuple(_compare_findings(before.findings, after.findings)),
     )
+
+
+def _same_organisations(before: ComparedSide, after: ComparedSide) -> dict[str, str]:
+    """What each organisation of the old side is called on the new one: krai is Krai."""
+    folders = {one.organisation_name: one.organisation for one in after.results}
+    ours = {one.organisation: one.organisation_name for one in before.results}
+    if len(set(ours.values())) == len(folders) == 1:
+        # An organisation whose folder was renamed is still itself.
+        return dict.fromkeys(ours, *folders.values())
+    return {folder: folders.get(name, folder) for folder, name in ours.items()}
 
 
 # Entries
 
 
-def _rows(before: ComparedSide, after: ComparedSide) -> list[Row]:
-    """Return each entry of either side once, beside the one that it belongs with, by its key."""
+def _compare_entries(before: ComparedSide, after: ComparedSide, names: Mapping[str, str]) -> Iterator[EntryChange]:
+    """Yield each entry of either side once, beside the one that it belongs with; ``names`` are of organisations."""
     # Two benchmark folders are compared whatever their systems are called.
-    whole, names = before.place.kind is PathKind.BENCHMARK, _same_organisations(before, after)
-    found: list[tuple[Result | None, Result | None]] = []
+    whole = before.place.kind is PathKind.BENCHMARK
 
     def group(one: Result) -> tuple[str | None, ...]:
         return () if whole else (names.get(one.organisation, one.organisation), one.benchmark_name, one.scaling_type)
 
+    benchmarks = _benchmark_words(before, after)
     for ours, theirs in side_by_side(before.results, after.results, group).values():
         both = [(ours[0], theirs[0])] if whole else pairs(ours, theirs)
-        found += [*both, *((one, None) for one in without(ours, both, 0))]
-        found += [(None, other) for other in without(theirs, both, 1)]
-    benchmarks = _benchmarks(before, after)
-
-    def key(*entries: Result | None) -> Key:
-        *_, of = known = [entry for entry in entries if entry is not None]
-        called = " -> ".join(dict.fromkeys(benchmarks[entry.benchmark, entry.benchmark_name] for entry in known))
-        return names.get(of.organisation, of.organisation), of.system, called, of.scaling_type
-
-    rows = [(key(*entries), *entries) for entries in found]
-    return sorted(rows, key=lambda row: tuple(part or "" for part in row[0]))
+        alone = [*((one, None) for one in without(ours, both, 0)), *((None, one) for one in without(theirs, both, 1))]
+        for one, other in (*both, *alone):
+            yield _compare_entry(one, other, names, benchmarks)
 
 
-def _benchmarks(before: ComparedSide, after: ComparedSide) -> dict[tuple[str, str], str]:
-    """Return what each benchmark is called, by its folder and its name: as on the new side, if it is there."""
+def _benchmark_words(before: ComparedSide, after: ComparedSide) -> dict[tuple[str, str], str]:
+    """What each benchmark is called, by its folder and its name: as on the new side, if it is there."""
     known = {(one.benchmark, one.benchmark_name): one for side in (before, after) for one in side.results}
     folders = {name: folder for folder, name in known}
     # A folder that holds one benchmark on this side and another one on that.
@@ -100,35 +102,31 @@ def _benchmarks(before: ComparedSide, after: ComparedSide) -> dict[tuple[str, st
     }
 
 
-def _same_organisations(before: ComparedSide, after: ComparedSide) -> dict[str, str]:
-    """Return what each organisation of the old side is called on the new one: krai is Krai."""
-    folders = {one.organisation_name: one.organisation for one in after.results}
-    ours = {one.organisation: one.organisation_name for one in before.results}
-    if len(set(ours.values())) == len(folders) == 1:
-        # An organisation whose folder was renamed is still itself.
-        return dict.fromkeys(ours, *folders.values())
-    return {folder: folders.get(name, folder) for folder, name in ours.items()}
-
-
-def _entry(key: Key, one: Result | None, other: Result | None) -> EntryChange:
-    was, now = _values(one), _values(other)
-    values = tuple(Change(name=name, old=was.get(name), new=now.get(name)) for name in (was or now))
-    differing = changed_hyperparameters(runs_of(one), runs_of(other)) if one and other else ()
-    change = "added" if one is None else "removed" if other is None else "changed"
-    named = one.system if one and other and one.system != other.system else None
-    if one and other and not differing and was == now and named is None:
-        change = "same"
+def _compare_entry(
+    one: Result | None, other: Result | None, names: Mapping[str, str], benchmarks: Mapping[tuple[str, str], str]
+) -> EntryChange:
+    known = [entry for entry in (one, other) if entry is not None]
+    newest, was, now = known[-1], _values(one), _values(other)
+    change, renamed, warning = "added" if one is None else "removed", None, None
+    differing: tuple[Change, ...] = ()
+    if one is not None and other is not None:
+        renamed = one.system if one.system != other.system else None
+        differing = changed_hyperparameters(runs_of(one), runs_of(other))
+        change = "changed" if differing or was != now or renamed else "same"
+        _, warning = compatibility(one, other)
+    old, new = was.get("published"), now.get("published")
+    percent = (new - old) / old * 100 if old and new is not None else math.nan
     return EntryChange(
-        organisation=key[0],
-        system=key[1],
-        was=named,
-        benchmark=key[2],
-        scaling_type=key[3],
+        organisation=names.get(newest.organisation, newest.organisation),
+        system=newest.system,
+        was=renamed,
+        benchmark=" -> ".join(dict.fromkeys(benchmarks[entry.benchmark, entry.benchmark_name] for entry in known)),
+        scaling_type=newest.scaling_type,
         change=change,
-        values=values,
+        values=tuple(Change(name=name, old=was.get(name), new=now.get(name)) for name in (was or now)),
         hyperparameters=differing,
-        percent=_percent(was.get("published"), now.get("published")),
-        warning=compatibility(one, other)[1] if one and other else None,
+        percent=percent if math.isfinite(percent) else None,
+        warning=warning,
     )
 
 
@@ -145,20 +143,21 @@ def _values(result: Result | None) -> dict[str, Any]:
     }
 
 
-def _percent(old: float | None, new: float | None) -> float | None:
-    """By how many per cent the new one is longer; negative where it is shorter."""
-    if not old or new is None:
-        return None
-    percent = (new - old) / old * 100
-    return percent if math.isfinite(percent) else None
-
-
 # Systems
 
 
-def _systems(before: ComparedSide, after: ComparedSide, rows: Iterable[Row]) -> Iterable[SystemChange]:
-    ours, theirs = _descriptions(before, _same_organisations(before, after)), _descriptions(after, {})
-    renamed = _renamed(after, rows)
+def _compare_systems(
+    before: ComparedSide, after: ComparedSide, names: Mapping[str, str], entries: Sequence[EntryChange]
+) -> Iterator[SystemChange]:
+    ours, theirs = _descriptions(before, names), _descriptions(after, {})
+    # The earlier name of each system whose entries went on under another one, each name once.
+    renamed: dict[str, str] = {}
+    many = after.place.kind is PathKind.ORGANISATIONS
+    for entry in entries:
+        if entry.was is not None:
+            old, new = ((f"{entry.organisation}/" if many else "") + name for name in (entry.was, entry.system))
+            if new not in renamed and old not in renamed.values():
+                renamed[new] = old
     for name in sorted(ours.keys() | theirs.keys()):
         was = renamed.get(name, name)
         if was not in ours or name not in theirs:
@@ -170,32 +169,20 @@ def _systems(before: ComparedSide, after: ComparedSide, rows: Iterable[Row]) -> 
             yield SystemChange(system=name, was=was if was != name else None, change="changed", fields=changes)
 
 
-def _renamed(after: ComparedSide, rows: Iterable[Row]) -> dict[str, str]:
-    """The earlier name of each system whose entries went on under another one, each name once."""
-    many = after.place.kind is PathKind.ORGANISATIONS
-    found: dict[str, str] = {}
-    for (owner, *_), one, other in rows:
-        if one is not None and other is not None and one.system != other.system:
-            old, new = ((f"{owner}/" if many else "") + side.system for side in (one, other))
-            if new not in found and old not in found.values():
-                found[new] = old
-    return found
-
-
-def _descriptions(read: ComparedSide, organisations: Mapping[str, str]) -> dict[str, str]:
-    """Paths of descriptions by their system; among several organisations the name has both, with names for some."""
-    many = read.place.kind is PathKind.ORGANISATIONS
+def _descriptions(side: ComparedSide, names: Mapping[str, str]) -> dict[str, str]:
+    """The paths of descriptions by their systems; among several organisations these have their names before them."""
+    many = side.place.kind is PathKind.ORGANISATIONS
     return {
-        (f"{organisations.get(system.organisation, system.organisation)}/" if many else "")
+        (f"{names.get(system.organisation, system.organisation)}/" if many else "")
         + Path(system.path).stem: system.path
-        for system in read.report.systems
+        for system in side.report.systems
     }
 
 
 # Findings
 
 
-def _findings(old: Sequence[Finding], new: Sequence[Finding]) -> Iterable[FindingChange]:
+def _compare_findings(old: Sequence[Finding], new: Sequence[Finding]) -> Iterator[FindingChange]:
     """Defects with another number of places, those that reject first."""
     # The same defect for a reader: what was expected in its place may differ from system to system.
     defects = side_by_side(old, new, lambda finding: (finding.rule, finding.message))

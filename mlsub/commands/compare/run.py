@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from mlsub.commands.compare.borrow import check_borrowing
@@ -44,7 +45,11 @@ def run(
     of_trainings = bool(pairs or borrow or source or resubmit)
     if packages and of_trainings:
         raise MlsubError("--pair, --borrow, --from and --resubmit compare trainings. Leave out --packages.")
-    if packages or (packages is None and not of_trainings and _are_packages(old, new)):
+    if packages is None and not of_trainings:
+        kinds = (PathKind.ORGANISATION, PathKind.ORGANISATIONS)
+        with suppress(OSError, ValueError):
+            packages = all(path is not None and locate(Path(path)).kind in kinds for path in (old, new))
+    if packages:
         if new is None:
             raise MlsubError("Two packages are compared: name A and B.")
         return compare_packages(old, new, context)
@@ -61,12 +66,3 @@ def run(
     if source is not None:
         return check_borrowing(old, new, source, context, pairs)
     return compare_trainings(old, new, context, pairs)
-
-
-def _are_packages(*paths: str | None) -> bool:
-    """Whether each path is an organisation or a round."""
-    places = (PathKind.ORGANISATION, PathKind.ORGANISATIONS)
-    try:
-        return all(path is not None and locate(Path(path)).kind in places for path in paths)
-    except (OSError, ValueError):
-        return False

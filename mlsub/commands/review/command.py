@@ -45,7 +45,7 @@ def command(
 
     Exit status: 0 nothing to ask, 1 errors or warnings, 2 something could not be read. With --rates 0 or 2.
     """
-    from mlsub.commands.review.document import document_of, rates_document, results_of
+    from mlsub.commands.review.document import ci_results, document_of, rates_document
     from mlsub.commands.review.run import observe_sides, rates_of, review_of, sides_of
 
     if rates and target.for_ci:
@@ -71,6 +71,6 @@ def command(
         review,
         lambda: document_of(review, detail),
         page=lambda: document_of(review, detail, page=True),
-        results=lambda: results_of(review),
+        results=lambda: ci_results(review),
     )
     sys.exit(review.exit_status)
