@@ -54,7 +54,7 @@ def warnings_of(compared: Iterable[EntryChange | PairComparison]) -> list[doc.Wo
     return [(doc.Span("Warning: ", "note"), f"{reason}.") for reason in reasons]
 
 
-def _changes(changes: Iterable[Change]) -> doc.Facts:
+def _list_changes(changes: Iterable[Change]) -> doc.Facts:
     """Values that differ, by name."""
     notes = ((one, f" ({one.note})" if one.note else "") for one in changes)
     return doc.Facts(
@@ -79,14 +79,14 @@ def trainings_document(found: Comparison) -> doc.Document:
     return doc.document(
         "Comparison of two trainings",
         sides_of(A=found.old, B=found.new),
-        *_findings(found),
-        _overview(found),
+        *_findings_blocks(found),
+        _overview_section(found),
         *map(_pair_section, found.pairs),
-        _left_over(found),
+        _list_unpaired(found),
     )
 
 
-def _findings(found: Comparison) -> Iterator[doc.Block]:
+def _findings_blocks(found: Comparison) -> Iterator[doc.Block]:
     if found.findings:
         yield doc.Findings(found.findings)
     elif found.purpose in _NO_FINDING:
@@ -95,7 +95,7 @@ def _findings(found: Comparison) -> Iterator[doc.Block]:
         yield doc.Text("Open an issue in the submission repository before the first review meeting. No file shows it.")
 
 
-def _overview(found: Comparison) -> doc.Section | None:
+def _overview_section(found: Comparison) -> doc.Section | None:
     """Several pairs as a table, each with its largest part."""
     if len(found.pairs) < 2:
         return None
@@ -115,13 +115,11 @@ def _side_name(side: EntrySide, *, organisation: bool) -> str:
     return f"{side.organisation} {side.name}" if organisation and side.organisation else side.name
 
 
-def _left_over(found: Comparison) -> doc.Items:
+def _list_unpaired(found: Comparison) -> doc.Items:
     """Entries without a counterpart."""
-    items = []
-    for side, names in (("A", found.only_old), ("B", found.only_new)):
-        if names:
-            items.append(f"Only in {side}: {first_few(names, _NAMED)}. Pair what belongs together with --pair.")
-    return doc.Items(tuple(items))
+    sides = (("A", found.only_old), ("B", found.only_new))
+    how = "Pair what belongs together with --pair."
+    return doc.Items(tuple(f"Only in {side}: {first_few(names, _NAMED)}. {how}" for side, names in sides if names))
 
 
 def _pair_section(pair: PairComparison) -> doc.Section | None:
@@ -137,20 +135,20 @@ def _pair_section(pair: PairComparison) -> doc.Section | None:
         " -> ".join(titles),
         doc.Text(pair.answer),
         *map(doc.Text, warnings_of([pair])),
-        _parts(pair),
-        _facts(pair),
-        _phases(pair),
+        _parts_section(pair),
+        _facts_section(pair),
+        _phases_section(pair),
         doc.section(
             f"Hyperparameters and sizes, as most runs logged them: {differ}, {pair.same} are the same",
-            _changes(values) if values else doc.Text("Both train with the same values."),
+            _list_changes(values) if values else doc.Text("Both train with the same values."),
         ),
         doc.section(
-            f"System description: {fields} field{' differs' if fields == 1 else 's differ'}", _changes(pair.fields)
+            f"System description: {fields} field{' differs' if fields == 1 else 's differ'}", _list_changes(pair.fields)
         ),
     )
 
 
-def _parts(pair: PairComparison) -> doc.Section | None:
+def _parts_section(pair: PairComparison) -> doc.Section | None:
     if all(abs(part.minutes) < _VISIBLE for part in pair.parts):
         return None
     whole = sum(part.minutes for part in pair.parts)
@@ -167,7 +165,7 @@ def _signless(value: float, digits: int, sign: str = "") -> str:
     return f"{round(value, digits) + 0.0:{sign}.{digits}f}"
 
 
-def _facts(pair: PairComparison) -> doc.Section | None:
+def _facts_section(pair: PairComparison) -> doc.Section | None:
     sides = (pair.old, pair.new)
     tests = [side.convergence for side in sides]
     factors = {test.scaling: f", factor {test.scaling:.6g}" for test in tests if test.scaling != 1}
@@ -191,7 +189,7 @@ def _facts(pair: PairComparison) -> doc.Section | None:
         ("accelerators", *(f"{s.accelerators} x {s.accelerator or '?'}" if s.accelerators else _NONE for s in sides)),
         ("accelerator-minutes", *(value_words(side.accelerator_minutes) for side in sides)),
         ("global batch size", *(_NONE if side.batch_size is None else amount(side.batch_size) for side in sides)),
-        ("trained to convergence", *map(_range, sides)),
+        ("trained to convergence", *map(_convergence_words, sides)),
         ("convergence test", *(f"{one.verdict}{factors.get(one.scaling, '')}" for one in tests)),
         ("samples/s in training", *(_NONE if side.throughput is None else rate(side.throughput) for side in sides)),
     ]
@@ -199,7 +197,7 @@ def _facts(pair: PairComparison) -> doc.Section | None:
     return doc.section("Side by side", doc.Table(_SIDE_BY_SIDE, kept), *means)
 
 
-def _range(side: EntrySide) -> str:
+def _convergence_words(side: EntrySide) -> str:
     known = side.convergence
     if known.mean is None or known.minimum is None or known.maximum is None:
         return _NONE
@@ -207,7 +205,7 @@ def _range(side: EntrySide) -> str:
     return f"{amount(known.mean)} {known.unit}{span}"
 
 
-def _phases(pair: PairComparison) -> doc.Section | None:
+def _phases_section(pair: PairComparison) -> doc.Section | None:
     sides = (pair.old, pair.new)
     times = [side.phases for side in sides]
     rows = tuple(

@@ -207,10 +207,10 @@ def phases_of(intervals: Intervals, run: Span, init: float | None = None) -> Pha
     first, last = run
     if intervals.cut or not first <= last:
         return Phases(init=init, undivided=last - first)
-    evaluation = _within(intervals.eval, run)
-    epochs, blocks = _within(intervals.epoch, run), _within(intervals.block, run)
-    trained = _where(all, epochs, blocks) or epochs or blocks
-    training = _where(lambda now: now[0] > now[1], trained, evaluation)
+    evaluation = _merge_spans(intervals.eval, run)
+    epochs, blocks = _merge_spans(intervals.epoch, run), _merge_spans(intervals.block, run)
+    trained = _spans_where(all, epochs, blocks) or epochs or blocks
+    training = _spans_where(lambda now: now[0] > now[1], trained, evaluation)
     if not training:
         covered = sum(stop - start for start, stop in evaluation)
         return Phases(init=init, undivided=last - first - covered, evaluation=covered if evaluation else None)
@@ -228,7 +228,7 @@ def phases_of(intervals: Intervals, run: Span, init: float | None = None) -> Pha
     return Phases(init=init, **{name: value for name, value in spent.items() if name not in unlogged})
 
 
-def _within(spans: Iterable[Span], run: Span) -> list[Span]:
+def _merge_spans(spans: Iterable[Span], run: Span) -> list[Span]:
     """Spans in the order of time that do not overlap, cut to the timed region, without those that run backwards."""
     merged: list[Span] = []
     for start, stop in sorted((max(start, run[0]), min(stop, run[1])) for start, stop in spans):
@@ -241,7 +241,7 @@ def _within(spans: Iterable[Span], run: Span) -> list[Span]:
     return merged
 
 
-def _where(wanted: Callable[[list[int]], bool], *lists: Sequence[Span]) -> list[Span]:
+def _spans_where(wanted: Callable[[list[int]], bool], *lists: Sequence[Span]) -> list[Span]:
     """The disjoint spans in which something is true of how many spans of each list are open."""
     edges = [
         (at, n, step) for n, spans in enumerate(lists) for span in spans for at, step in zip(span, (1, -1), strict=True)

@@ -35,7 +35,7 @@ _FINDINGS = (
 )
 _FILES = (doc.Column("", when_narrow="keep"), doc.Column("path"))
 #: Values of an entry that a row does not show, in words.
-_BEHIND = {
+_NOT_IN_ROWS = {
     "scaling": "scaling",
     "unscaled": "unscaled minutes",
     "expected": "expected minutes",
@@ -45,7 +45,7 @@ _BEHIND = {
 }
 
 
-class _Shown:
+class _Shortener:
     """Keeps the first of many, and counts what it leaves out."""
 
     def __init__(self, most: int | None) -> None:
@@ -78,22 +78,22 @@ class _Shown:
 def packages_document(diff: PackageDiff, *, full: bool = True) -> doc.Document:
     """Return the document on two packages: all of it, or what comes first, in 60 lines of 80 columns."""
     for most in (None,) if full else (None, *range(_MOST, 0, -1)):
-        found = _packages(diff, _Shown(most))
+        found = _build_document(diff, _Shortener(most))
         if render(found, 80).count("\n") <= _LINES:
             break
     return found
 
 
-def _packages(diff: PackageDiff, shown: _Shown) -> doc.Document:
+def _build_document(diff: PackageDiff, shown: _Shortener) -> doc.Document:
     sides, title = sides_of(old=diff.old, new=diff.new), "Comparison of two packages"
     if not diff.different:
         return doc.document(title, sides, doc.Text("No difference."))
-    parts = [_entries(diff, shown), _systems(diff, shown), _configuration(diff, shown)]
-    parts += [_finding_changes(diff, shown), _files(diff, shown)]
+    parts = [_entries_section(diff, shown), _systems_section(diff, shown), _hyperparameters_section(diff, shown)]
+    parts += [_findings_section(diff, shown), _files_section(diff, shown)]
     return doc.document(title, sides, *parts, shown.words)
 
 
-def _entries(diff: PackageDiff, shown: _Shown) -> doc.Section | None:
+def _entries_section(diff: PackageDiff, shown: _Shortener) -> doc.Section | None:
     """Those that became faster first, then the slower ones, the new ones and those that are gone."""
     entries = sorted(diff.entries, key=lambda entry: 0.0 if entry.percent is None else entry.percent)
     by_change = {change: [one for one in entries if one.change == change] for change in _ORDER}
@@ -102,20 +102,20 @@ def _entries(diff: PackageDiff, shown: _Shown) -> doc.Section | None:
     kept += shown.first(by_change["removed"], "entries gone", 0.5)
     kept += by_change["same"] if shown.most is None else []
     renamed = [f"{entry.was} {entry.benchmark} -> {entry.system}" for entry in kept if entry.was and shown.most is None]
-    notes = (*warnings_of(diff.entries), *_behind(diff, kept), *renamed)
-    counts = _counted(entry.change for entry in diff.entries)
+    notes = (*warnings_of(diff.entries), *_notes_on_values(diff, kept), *renamed)
+    counts = _count_changes(entry.change for entry in diff.entries)
     table = doc.Table(_ENTRIES, tuple(_entry_row(diff, entry) for entry in kept), key=1)
     return doc.section(f"Entries: {counts}", table, doc.Items(shown.first(notes, "notes on entries", 0.5)))
 
 
 def _entry_row(diff: PackageDiff, entry: EntryChange) -> tuple[doc.Cell, ...]:
     published = entry.value("published")
-    old, arrow, new = _pair(entry.value("verdict")).partition(" -> ")
+    old, arrow, new = _both_values(entry.value("verdict")).partition(" -> ")
     return (
         marked(_MARKS[entry.change]),
         _entry_words(diff, entry),
-        _pair(entry.value("division")),
-        _pair(entry.value("runs")),
+        _both_values(entry.value("division")),
+        _both_values(entry.value("runs")),
         value_words(published.old),
         value_words(published.new),
         "" if entry.percent is None else f"{entry.percent:+.2f} %",
@@ -130,7 +130,7 @@ def _entry_words(diff: PackageDiff, entry: EntryChange) -> str:
     return " ".join(filter(None, parts))
 
 
-def _behind(diff: PackageDiff, entries: Iterable[EntryChange]) -> Iterator[str]:
+def _notes_on_values(diff: PackageDiff, entries: Iterable[EntryChange]) -> Iterator[str]:
     """What lies behind a score that is scaled, and other values that changed."""
     for entry in entries:
         if entry.change != "changed":
@@ -140,39 +140,41 @@ def _behind(diff: PackageDiff, entries: Iterable[EntryChange]) -> Iterator[str]:
             "unscaled": {scaling.old, scaling.new} == {1.0},
             "expected": (expected.old, expected.new) == (published.old, published.new),
         }
-        values = ((words, entry.value(name)) for name, words in _BEHIND.items() if not hidden.get(name))
-        changed = [f"{words} {_pair(value)}" for words, value in values if value.old != value.new]
+        values = ((words, entry.value(name)) for name, words in _NOT_IN_ROWS.items() if not hidden.get(name))
+        changed = [f"{words} {_both_values(value)}" for words, value in values if value.old != value.new]
         if changed:
             yield f"{_entry_words(diff, entry)}: {', '.join(changed)}"
 
 
-def _systems(diff: PackageDiff, shown: _Shown) -> doc.Section | None:
+def _systems_section(diff: PackageDiff, shown: _Shortener) -> doc.Section | None:
     # Of a renamed system, system_name says again what it is called.
     changed = [
         (one.system, [field for field in one.fields if not (one.was and field.name == "system_name")])
         for one in diff.systems
     ]
-    named = {change: [one.system for one in diff.systems if one.change == change] for change in ("added", "removed")}
-    notes = [f"{_MARKS[change]}: {_first(shown, names)}" for change, names in named.items() if names]
-    renamed = [f"{one.was} -> {one.system}" for one in diff.systems if one.was is not None]
-    notes += [f"renamed: {_first(shown, renamed)}"] if renamed else []
-    counts = _counted(system.change for system in diff.systems)
-    table = _by_value(changed, "system", "fields of systems", shown)
+    lists = {
+        "new": [one.system for one in diff.systems if one.change == "added"],
+        "gone": [one.system for one in diff.systems if one.change == "removed"],
+        "renamed": [f"{one.was} -> {one.system}" for one in diff.systems if one.was is not None],
+    }
+    notes = [
+        f"{what}: {', '.join(names) if shown.most is None else first_few(names, 2)}"
+        for what, names in lists.items()
+        if names
+    ]
+    counts = _count_changes(system.change for system in diff.systems)
+    table = _changes_table(changed, "system", "fields of systems", shown)
     return doc.section(f"System descriptions: {counts}", table, doc.Items(tuple(notes)))
 
 
-def _first(shown: _Shown, names: Sequence[str]) -> str:
-    return ", ".join(names) if shown.most is None else first_few(names, 2)
-
-
-def _configuration(diff: PackageDiff, shown: _Shown) -> doc.Section | None:
+def _hyperparameters_section(diff: PackageDiff, shown: _Shortener) -> doc.Section | None:
     """The hyperparameters that differ, those of most entries first."""
     changed = [(_entry_words(diff, entry), entry.hyperparameters) for entry in diff.entries]
     title = "Hyperparameters, as most runs logged them (- where they did not)"
-    return doc.section(title, _by_value(changed, "entries", "hyperparameters", shown))
+    return doc.section(title, _changes_table(changed, "entries", "hyperparameters", shown))
 
 
-def _by_value(changed: Iterable[tuple[str, Sequence[Change]]], of: str, what: str, shown: _Shown) -> doc.Table:
+def _changes_table(changed: Iterable[tuple[str, Sequence[Change]]], of: str, what: str, shown: _Shortener) -> doc.Table:
     """A row for each change, with all that have it: what says much first, then what most have."""
     alike: dict[tuple[str, str, str], list[str]] = {}
     for name, changes in changed:
@@ -185,7 +187,7 @@ def _by_value(changed: Iterable[tuple[str, Sequence[Change]]], of: str, what: st
     return doc.Table((*columns, doc.Column(of)), shown.first(rows, what, 0.5))
 
 
-def _finding_changes(diff: PackageDiff, shown: _Shown) -> doc.Section | None:
+def _findings_section(diff: PackageDiff, shown: _Shortener) -> doc.Section | None:
     rows: list[tuple[doc.Cell, ...]] = []
     for change in diff.findings:
         kind = change.severity if change.kind == "official" else f"{change.kind} {change.severity}"
@@ -197,16 +199,13 @@ def _finding_changes(diff: PackageDiff, shown: _Shown) -> doc.Section | None:
     return doc.section("Findings", doc.Table(_FINDINGS, shown.first(rows, "findings", 0.4), key=3))
 
 
-def _files(diff: PackageDiff, shown: _Shown) -> doc.Section | None:
+def _files_section(diff: PackageDiff, shown: _Shortener) -> doc.Section | None:
     """What became of files; of two rounds, where all are others, their numbers unless all is shown."""
     files = diff.files
-    listed = {"new": files.added, "gone": files.removed, "changed": files.changed, "unreadable": files.unknown}
-    rows: list[tuple[doc.Cell, ...]] = [
-        (marked(name), line) for name, paths in listed.items() for line in _by_folder([(path,) for path in paths])
-    ]
-    rows += [("moved", line) for line in _by_folder(files.moved)]
-    counted = {"new": files.added, "gone": files.removed, "changed": files.changed, "moved": files.moved}
-    counts = ", ".join(f"{len(paths)} {name}" for name, paths in counted.items() if paths)
+    singles = {"new": files.added, "gone": files.removed, "changed": files.changed, "unreadable": files.unknown}
+    kinds = {name: tuple((path,) for path in paths) for name, paths in singles.items()} | {"moved": files.moved}
+    rows = [(marked(name), line) for name, paths in kinds.items() for line in _folder_lines(paths)]
+    counts = ", ".join(f"{len(paths)} {name}" for name, paths in kinds.items() if paths and name != "unreadable")
     cut = (doc.Text(f"Not all files were listed: {files.cut}."),) if files.cut else ()
     title = f"Files: {counts or 'none differ'}; {files.same} the same"
     if diff.old.round != diff.new.round and shown.most is not None:
@@ -214,7 +213,7 @@ def _files(diff: PackageDiff, shown: _Shown) -> doc.Section | None:
     return doc.section(title, doc.Table(_FILES, shown.first(rows, "folders of files", 0.4), key=1), *cut)
 
 
-def _by_folder(files: Iterable[tuple[str, ...]]) -> Iterator[doc.Words]:
+def _folder_lines(files: Iterable[tuple[str, ...]]) -> Iterator[doc.Words]:
     """A file alone by its path, several of a folder by their number; of one that moved, old and new path."""
     folders: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
     for paths in files:
@@ -226,12 +225,12 @@ def _by_folder(files: Iterable[tuple[str, ...]]) -> Iterator[doc.Words]:
         yield (*words,) if alone else (*words, f" ({len(members)} files)")
 
 
-def _counted(changes: Iterable[str]) -> str:
+def _count_changes(changes: Iterable[str]) -> str:
     known = list(changes)
     return ", ".join(f"{known.count(change)} {mark}" for change, mark in _MARKS.items() if change in known) or "none"
 
 
-def _pair(change: Change) -> str:
+def _both_values(change: Change) -> str:
     """Both values, or the one that there is."""
     known = [value for value in (change.old, change.new) if value is not None]
     if change.old == change.new or len(known) < 2:

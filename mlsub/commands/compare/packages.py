@@ -106,7 +106,7 @@ def _compare_entry(
     one: Result | None, other: Result | None, names: Mapping[str, str], benchmarks: Mapping[tuple[str, str], str]
 ) -> EntryChange:
     known = [entry for entry in (one, other) if entry is not None]
-    newest, was, now = known[-1], _values(one), _values(other)
+    newest, was, now = known[-1], _entry_values(one), _entry_values(other)
     change, renamed, warning = "added" if one is None else "removed", None, None
     differing: tuple[Change, ...] = ()
     if one is not None and other is not None:
@@ -130,7 +130,7 @@ def _compare_entry(
     )
 
 
-def _values(result: Result | None) -> dict[str, Any]:
+def _entry_values(result: Result | None) -> dict[str, Any]:
     """What came of an entry, in the order of the JSON document; nothing where there is none."""
     if result is None:
         return {}
@@ -209,10 +209,10 @@ def _compare_findings(old: Sequence[Finding], new: Sequence[Finding]) -> Iterato
 def compare_files(old: Path, new: Path) -> FileChanges:
     """Return what differs between the files below two folders; no link is followed, and nothing is raised."""
     before, after = read_file_tree(old), read_file_tree(new)
-    ours, theirs = _contents(before.items), _contents(after.items)
+    ours, theirs = _files_by_path(before.items), _files_by_path(after.items)
     changed, unknown, same = [], [*before.closed, *before.unread, *after.closed, *after.unread], 0
     for path in sorted(ours.keys() & theirs.keys()):
-        equal = _equal(old, ours[path], new, theirs[path])
+        equal = _is_same_file(old, ours[path], new, theirs[path])
         if equal is None:
             unknown.append(path)
         elif equal:
@@ -220,7 +220,7 @@ def compare_files(old: Path, new: Path) -> FileChanges:
         else:
             changed.append(path)
     added, removed = sorted(theirs.keys() - ours.keys()), sorted(ours.keys() - theirs.keys())
-    moved = _moved(old, [ours[path] for path in removed], new, [theirs[path] for path in added])
+    moved = _find_moved(old, [ours[path] for path in removed], new, [theirs[path] for path in added])
     was, now = {pair[0] for pair in moved}, {pair[1] for pair in moved}
     return FileChanges(
         same=same,
@@ -233,12 +233,12 @@ def compare_files(old: Path, new: Path) -> FileChanges:
     )
 
 
-def _contents(items: tuple[Item, ...]) -> dict[str, Item]:
+def _files_by_path(items: tuple[Item, ...]) -> dict[str, Item]:
     """Everything but folders, by path; an empty folder does not count."""
     return {item.path: item for item in items if item.kind is not ItemKind.FOLDER}
 
 
-def _equal(old: Path, ours: Item, new: Path, theirs: Item) -> bool | None:
+def _is_same_file(old: Path, ours: Item, new: Path, theirs: Item) -> bool | None:
     """Whether two are the same; None where that cannot be found out."""
     if (ours.kind, ours.executable) != (theirs.kind, theirs.executable):
         return False
@@ -252,7 +252,7 @@ def _equal(old: Path, ours: Item, new: Path, theirs: Item) -> bool | None:
     return None if one is None or other is None else one == other
 
 
-def _moved(old: Path, removed: list[Item], new: Path, added: list[Item]) -> list[tuple[str, str]]:
+def _find_moved(old: Path, removed: list[Item], new: Path, added: list[Item]) -> list[tuple[str, str]]:
     """Pairs of the same content, each file in one pair at most. Empty files are no evidence of a move."""
     sizes = {item.size for item in removed if item.size} & {item.size for item in added}
     origin: dict[bytes, list[str]] = {}

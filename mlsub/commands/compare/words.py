@@ -39,14 +39,14 @@ def answer(
         without = " and ".join(name for name, side in (("A", old), ("B", new)) if side.minutes is None)
         times = f"{without} {'have' if ' ' in without else 'has'} no time to compare."
     elif undivided:
-        times = f"{_head(old, new)}. Not divided: {undivided}."
+        times = f"{_times_words(old, new)}. Not divided: {undivided}."
     else:
-        because = _because(parts, max(old.minutes, new.minutes), old, new)
-        times = f"{_head(old, new)}: {because}." if because else f"{_head(old, new)}."
-    return f"{times}{_changed(changes)}"
+        because = _parts_words(parts, max(old.minutes, new.minutes), old, new)
+        times = f"{_times_words(old, new)}: {because}." if because else f"{_times_words(old, new)}."
+    return f"{times}{_changes_words(changes)}"
 
 
-def _head(old: EntrySide, new: EntrySide) -> str:
+def _times_words(old: EntrySide, new: EntrySide) -> str:
     one, other = old.minutes or 0.0, new.minutes or 0.0
     times = f"{one:.6f} -> {other:.6f} min"
     if one == other:
@@ -58,7 +58,7 @@ def _head(old: EntrySide, new: EntrySide) -> str:
     return f"B is {percent:.1f} % {longer} ({one / other:.2f}x, {times})"
 
 
-def _changed(changes: tuple[Change, ...]) -> str:
+def _changes_words(changes: tuple[Change, ...]) -> str:
     """The batch size and the optimizer, and how many more; that they are the cause nobody can say."""
     shown = {change.name: change for change in changes}
     named = [shown[name] for name in TELLING if name in shown]
@@ -76,7 +76,7 @@ def short_value(value: object, most: int = _LONGEST) -> str:
     return shortened("-" if value is None else str(value) or '""', most)
 
 
-def _because(parts: tuple[TimePart, ...], time: float, old: EntrySide, new: EntrySide) -> str:
+def _parts_words(parts: tuple[TimePart, ...], time: float, old: EntrySide, new: EntrySide) -> str:
     whole = abs(sum(part.minutes for part in parts))
     large = [
         part for part in parts if abs(part.minutes) >= max(_SMALL_OF_TIME * time, _SMALL_OF_DIFFERENCE * whole) > 0
@@ -95,7 +95,7 @@ def part_words(part: TimePart, old: EntrySide, new: EntrySide) -> str:
         more = "fewer" if part.new < part.old else "as many" if part.new == part.old else "more"
         return f"{more} {part.unit} {amount(part.old)} -> {amount(part.new)}"
     if part.name == "pace":
-        return _pace(part, old, new)
+        return _pace_words(part, old, new)
     if part.name == "accelerators":
         return f"accelerators {part.old:.0f} -> {part.new:.0f}"
     if part.name == "scaling":
@@ -113,7 +113,7 @@ def rate(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def _pace(part: TimePart, old: EntrySide, new: EntrySide) -> str:
+def _pace_words(part: TimePart, old: EntrySide, new: EntrySide) -> str:
     unit = part.unit.rpartition(" ")[2]
     each = f"per {unit}" + (" and accelerator" if part.unit.startswith("accelerator") else "")
     what = PHASES[part.of or "training"]

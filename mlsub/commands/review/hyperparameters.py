@@ -33,7 +33,7 @@ _CALLED = {
 _LEFT_OUT = {*ELSEWHERE, *KEYS.values()} - {KEYS["batch_size"], KEYS["accumulation"]}
 
 
-class _Side(NamedTuple):
+class _ValueColumn(NamedTuple):
     """A column: what it is, the values as text, and those that it is beside."""
 
     head: str
@@ -54,10 +54,10 @@ def hyperparameters(entry: Result, before: Result | None) -> tuple[Reference | N
         entry: with the runs whose values they are.
         before: that of the round before.
     """
-    known_reference, stated = _reference(entry)
+    known_reference, stated = _find_reference(entry)
     names = {name for name in known_keys(entry.rules, entry.benchmark) if step_of(name) == "hyperparameters"}
     optimizer = show_value(stated.get("optimizer", stated.get("opt_name")))
-    reference = {_called(name, optimizer, names): value for name, value in stated.items()}
+    reference = {_rule_key(name, optimizer, names): value for name, value in stated.items()}
     known = sorted((names | reference.keys()) - _LEFT_OUT)
     earlier = before.logs if before else ()
     found = (
@@ -67,12 +67,12 @@ def hyperparameters(entry: Result, before: Result | None) -> tuple[Reference | N
     return known_reference, tuple(of for of in found if (of.value, of.reference, of.before) != (None, None, None))
 
 
-def _called(name: str, optimizer: str, names: Collection[str]) -> str:
+def _rule_key(name: str, optimizer: str, names: Collection[str]) -> str:
     """The key of the rules for a hyperparameter of the reference; its own name where they have none."""
     return next((one for one in (f"{optimizer}_{name}", name, _CALLED.get(name, "")) if one in names), name)
 
 
-def _reference(entry: Result) -> tuple[Reference | None, Mapping[str, Any]]:
+def _find_reference(entry: Result) -> tuple[Reference | None, Mapping[str, Any]]:
     """The reference in force, and its hyperparameters, the batch size among them."""
     file, batch_size = reference_file(entry.usage, entry.rules.ruleset, entry.benchmark), entry.rcp.batch_size
     if file is not None and batch_size is not None:
@@ -96,7 +96,7 @@ def hyperparameters_tables(entries: Sequence[ReviewedEntry], room: int | None) -
             by_benchmark.setdefault(entry.benchmark_name, {})[number] = entry
     counted = []
     for benchmark, of in by_benchmark.items():
-        found, rows = _section(benchmark, of, full=room is None)
+        found, rows = _benchmark_section(benchmark, of, full=room is None)
         if room is None or rows + _HEAD <= room:
             room = None if room is None else room - rows - _HEAD
             yield found
@@ -106,14 +106,16 @@ def hyperparameters_tables(entries: Sequence[ReviewedEntry], room: int | None) -
         yield Text(f"hyperparameters that differ: {', '.join(counted)} (-v shows them).")
 
 
-def _section(benchmark: str, entries: Mapping[int, ReviewedEntry], *, full: bool) -> tuple[Section | None, int]:
+def _benchmark_section(
+    benchmark: str, entries: Mapping[int, ReviewedEntry], *, full: bool
+) -> tuple[Section | None, int]:
     """The table of a benchmark, and how many rows it has."""
-    references, sides = _references(entries), _sides(entries)
+    references, sides = _reference_columns(entries), _entry_columns(entries)
     columns = [*references, *sides]
     names = sorted({name for one in columns for name in one.texts})
     logged = {name for one in sides for name in one.texts}
     unlogged = {name: text for one in references for name, text in one.texts.items() if name not in logged}
-    alike = [name for name in names if len({*_values(name, sides), *_values(name, references, "")} - {""}) == 1]
+    alike = [name for name in names if len({*_texts_of(name, sides), *_texts_of(name, references, "")} - {""}) == 1]
     shown = [name for name in names if name not in unlogged and (full or name not in alike)]
     rows = tuple((name, *(one.cell(name) for one in columns)) for name in shown)
     if len(columns) < 2 or not (rows or full):
@@ -131,11 +133,11 @@ def _section(benchmark: str, entries: Mapping[int, ReviewedEntry], *, full: bool
     return found, len(rows)
 
 
-def _values(name: str, sides: Sequence[_Side], without: str = "-") -> Iterator[str]:
+def _texts_of(name: str, sides: Sequence[_ValueColumn], without: str = "-") -> Iterator[str]:
     return (one.texts.get(name, without) for one in sides)
 
 
-def _references(entries: Mapping[int, ReviewedEntry]) -> list[_Side]:
+def _reference_columns(entries: Mapping[int, ReviewedEntry]) -> list[_ValueColumn]:
     """A column for each batch size that the reference has."""
     found = {
         entry.reference.batch_size: {
@@ -144,10 +146,10 @@ def _references(entries: Mapping[int, ReviewedEntry]) -> list[_Side]:
         for entry in entries.values()
         if entry.reference is not None
     }
-    return [_Side(f"reference at {show_value(size)}", texts, {}) for size, texts in sorted(found.items())]
+    return [_ValueColumn(f"reference at {show_value(size)}", texts, {}) for size, texts in sorted(found.items())]
 
 
-def _sides(entries: Mapping[int, ReviewedEntry]) -> list[_Side]:
+def _entry_columns(entries: Mapping[int, ReviewedEntry]) -> list[_ValueColumn]:
     """A column for those entries, and entries of the round before, that agree and have one reference."""
     alike: dict[tuple[Any, ...], list[str]] = {}
     for words, fact_in in (("", attrgetter("value")), (" before", attrgetter("before"))):
@@ -157,4 +159,4 @@ def _sides(entries: Mapping[int, ReviewedEntry]) -> list[_Side]:
             reference = tuple((one.name, show_value(one.reference)) for one in of if one.reference is not None)
             if texts:
                 alike.setdefault((texts, reference), []).append(f"{number}{words}")
-    return [_Side(", ".join(heads), dict(texts), dict(reference)) for (texts, reference), heads in alike.items()]
+    return [_ValueColumn(", ".join(heads), dict(texts), dict(reference)) for (texts, reference), heads in alike.items()]

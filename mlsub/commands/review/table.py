@@ -94,8 +94,8 @@ def read_table(file: Path, benchmarks: Iterable[tuple[str, str]]) -> list[TableR
         raise MlsubError(f"{file} cannot be read: {reason_of(error)}.") from error
     if len(raw) > MAX_BYTES:
         raise MlsubError(f"{file} is larger than {MAX_BYTES >> 20} MiB.")
-    lines = _of_workbook(raw, file) if file.suffix.lower() == ".xlsx" else _of_text(raw, file)
-    rows = list(_rows(lines, {letters(text): name for text, name in benchmarks}))
+    lines = _workbook_lines(raw, file) if file.suffix.lower() == ".xlsx" else _csv_lines(raw, file)
+    rows = list(_read_rows(lines, {letters(text): name for text, name in benchmarks}))
     if not rows:
         raise MlsubError(f"{file} has no row below headings such as submitter, system and benchmarks.")
     return rows
@@ -104,7 +104,7 @@ def read_table(file: Path, benchmarks: Iterable[tuple[str, str]]) -> list[TableR
 _Line = tuple[str, int, Sequence[str]]
 
 
-def _of_text(raw: bytes, file: Path) -> Iterator[_Line]:
+def _csv_lines(raw: bytes, file: Path) -> Iterator[_Line]:
     """The lines of CSV with their numbers."""
     encoding = next((name for mark, name in _ENCODINGS if raw.startswith(mark)), "utf-8-sig")
     try:
@@ -122,7 +122,7 @@ def _of_text(raw: bytes, file: Path) -> Iterator[_Line]:
         raise MlsubError(f"{file}:{reader.line_num}: {error}") from error
 
 
-def _of_workbook(raw: bytes, file: Path) -> Iterator[_Line]:
+def _workbook_lines(raw: bytes, file: Path) -> Iterator[_Line]:
     """The rows of all sheets of a workbook with their numbers."""
     try:
         for count, (sheet, number, cells) in enumerate(read_cells(raw, str(file))):
@@ -133,7 +133,7 @@ def _of_workbook(raw: bytes, file: Path) -> Iterator[_Line]:
         raise MlsubError(needs_extra(f"{file} needs python-calamine.", "tables")) from error
 
 
-def _rows(lines: Iterable[_Line], benchmarks: dict[str, str]) -> Iterator[TableRow]:
+def _read_rows(lines: Iterable[_Line], benchmarks: dict[str, str]) -> Iterator[TableRow]:
     """The rows below headings, with what their columns hold."""
     columns: list[TableColumn | None] = []
     sheet_before = None
@@ -141,7 +141,7 @@ def _rows(lines: Iterable[_Line], benchmarks: dict[str, str]) -> Iterator[TableR
         if sheet != sheet_before:
             columns, sheet_before = [], sheet
         texts = [_KEPT.sub("", cell[:MAX_CELL].strip(), count=1) for cell in cells]
-        if found := _headings(texts, benchmarks):
+        if found := _read_headings(texts, benchmarks):
             columns = found
             continue
         pairs = zip(columns, texts, strict=False)
@@ -150,7 +150,7 @@ def _rows(lines: Iterable[_Line], benchmarks: dict[str, str]) -> Iterator[TableR
             yield TableRow(number, known, sheet)
 
 
-def _headings(texts: Sequence[str], benchmarks: dict[str, str]) -> list[TableColumn | None]:
+def _read_headings(texts: Sequence[str], benchmarks: dict[str, str]) -> list[TableColumn | None]:
     """What each column holds; none where a row is no heading."""
     names, plain = headings().names(), [letters(text) for text in texts]
     if "systemname" in plain:

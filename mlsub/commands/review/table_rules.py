@@ -117,7 +117,7 @@ class _Comparison:
             for key, (one, *_) in self.results.items()
             if one.organisation_name == owner and letters(one.system_name or one.system) == name
         ]
-        exact = [key for key in found if _same(row.text("accelerators_count"), self.results[key][0].accelerators_count)]
+        exact = [key for key in found if _says(row.text("accelerators_count"), self.results[key][0].accelerators_count)]
         for named in (exact, found):
             if len(named) == 1:
                 return named[0]
@@ -155,7 +155,11 @@ def _result_cells(row: TableRow, results: Sequence[Result]) -> Iterator[_Cell]:
     """What a row says of results: one a benchmark, or one alone."""
     if row.text("benchmark"):
         name, weak = letters(row.text("benchmark")), row.text("scaling_type") == "weak"
-        known = next((one.benchmark_name for one in results if name in _spellings(one)), row.text("benchmark"))
+        known = row.text("benchmark")
+        for one in results:
+            if name in map(letters, (one.benchmark, one.benchmark_name, one.benchmark_title)):
+                known = one.benchmark_name
+                break
         yield _Cell(row, known, row.text("minutes"), row.text("scaling"), weak)
         return
     for column, text in row.cells.items():
@@ -164,17 +168,13 @@ def _result_cells(row: TableRow, results: Sequence[Result]) -> Iterator[_Cell]:
             yield _Cell(row, column.benchmark, text, scaling, column.name == "weak")
 
 
-def _spellings(result: Result) -> set[str]:
-    return {letters(name) for name in (result.benchmark, result.benchmark_name, result.benchmark_title)}
-
-
 def _fits(cell: _Cell, result: Result) -> bool:
     return cell.benchmark == result.benchmark_name and cell.weak is (result.scaling_type == "weak")
 
 
 def _has_time(cell: _Cell, result: Result) -> bool:
     minutes = result.published_minutes
-    return _fits(cell, result) and bool(cell.minutes) and minutes is not None and _same(cell.minutes, minutes)
+    return _fits(cell, result) and bool(cell.minutes) and minutes is not None and _says(cell.minutes, minutes)
 
 
 def _compare_figures(cell: _Cell, result: Result, seen: _Comparison) -> Iterator[Finding]:
@@ -184,7 +184,7 @@ def _compare_figures(cell: _Cell, result: Result, seen: _Comparison) -> Iterator
         ("table.scaling", cell.scaling, result.score.scaling),
     )
     for rule, text, value in known:
-        if text and not cell.weak and not _same(text, value):
+        if text and not cell.weak and not _says(text, value):
             logs = "none" if value is None else f"{value:.6f}"
             about = f"{readable(text[:40])} for {result.system}, {result.benchmark}"
             yield seen.about(cell.row, rule, expected=f"{logs}, from {result.path}", actual=about)
@@ -195,7 +195,7 @@ def _differing_names(row: TableRow, result: Result) -> str:
     differing = []
     for name in _NAMES:
         text, value = row.text(name), getattr(result, name)
-        if text and value is not None and not _same(text, value):
+        if text and value is not None and not _says(text, value):
             differing.append(f'{name} "{readable(text[:100])}", not "{readable(str(value)[:100])}"')
     if (text := row.text("availability")) and result.availability and show_status(text) != result.availability:
         differing.append(f'availability "{readable(text[:100])}", not "{result.availability}"')
@@ -248,17 +248,17 @@ def private_id(file: Path) -> str:
     return stated[:400] if isinstance(stated, str) else ""
 
 
-def _same(text: str, value: Any) -> bool:
+def _says(text: str, value: Any) -> bool:
     """Whether a cell says a value: a number to the digits that are written, a text but for blanks."""
     if isinstance(value, (int, float)):
-        number = _number(text)
+        number = _parse_number(text)
         digits = len(text.partition(".")[2]) if "." in text and "e" not in text.lower() else 0
         slack = 0.0 if isinstance(value, int) else max(0.5 * 10.0**-digits, abs(value)) * _SLACK + 0.5 * 10.0**-digits
         return number is not None and abs(number - value) <= slack
     return " ".join(text.split()) == " ".join(str(value or "").split())
 
 
-def _number(text: str) -> float | None:
+def _parse_number(text: str) -> float | None:
     try:
         number = float(text.replace(",", "")) if len(text) < 60 else math.nan
     except ValueError:

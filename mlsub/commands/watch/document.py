@@ -33,6 +33,7 @@ _RESTARTS = {
     "replaced": "the file was replaced by another; starting over",
     "rewritten": "the file was written anew; starting over",
 }
+_PHASES = {"lost": "lost: the log is gone, or ended without run_stop"}
 _REASONS = {"stopped": "", "idle": ", because nothing more came", "interrupted": ", as far as they are"}
 _ENDS = (
     Column("log", when_narrow="shorten"),
@@ -65,7 +66,7 @@ class Outlet:
         if isinstance(event, Ended):
             self._ends[event.path] = event
         if isinstance(event, Concluded) and len(self._ends) > 1:
-            put(self._stream, _table([*self._ends.values()]))
+            put(self._stream, _ends_table([*self._ends.values()]))
         if line is not None and self._stream.isatty():
             put(self._stream, line)
         elif line is not None:  # However long it is, each is one line for whoever reads them.
@@ -92,17 +93,12 @@ def _finite(content: Any) -> Any:
     return None if isinstance(content, float) and not math.isfinite(content) else content
 
 
-def _table(ends: Sequence[Ended]) -> Table:
+def _ends_table(ends: Sequence[Ended]) -> Table:
     """The verdicts on several logs."""
-    rows = (
-        (
-            end.path,
-            end.official,
-            "-" if end.minutes is None else f"{end.minutes:.6f}",
-            *map(str, (end.errors, end.warnings, end.review)),
-        )
-        for end in ends
-    )
+    rows = []
+    for end in ends:
+        minutes = "-" if end.minutes is None else f"{end.minutes:.6f}"
+        rows.append((end.path, end.official, minutes, str(end.errors), str(end.warnings), str(end.review)))
     return Table(_ENDS, tuple(rows))
 
 
@@ -113,29 +109,27 @@ def line_of(event: WatchEvent, before: RunSoFar | None = None) -> str | None:
         event: what happened.
         before: what was known of the run when its last line was written, None where it had none.
     """
-    words = _words(event, before)
+    match event:
+        case RunSoFar():
+            words = _run_words(event, before)
+        case Found():
+            words = _finding_words(event.finding)
+        case Ended():
+            words = _end_words(event)
+        case Concluded():
+            own = describe_own_files(None, event.rules_file)
+            words = f"{event.official.value}{own}: no log came"
+            if event.logs:
+                words = f"{event.official.value}{own}: {event.counts}{_REASONS[event.reason]}"
+        case _:
+            raise AssertionError(event)
     path = getattr(event, "path", None)
     if words is None:
         return None
     return plain(f"{'standard input' if path == '-' else path}: {words}" if path is not None else words)
 
 
-def _words(event: WatchEvent, before: RunSoFar | None) -> str | None:
-    match event:
-        case RunSoFar():
-            return _run(event, before)
-        case Found():
-            return _finding(event.finding)
-        case Ended():
-            return _end(event)
-        case Concluded():
-            counts = event.counts if event.logs else "no log came"
-            own = describe_own_files(None, event.rules_file)
-            return f"{event.official.value}{own}: {counts}{_REASONS[event.reason] if event.logs else ''}"
-    raise AssertionError(event)
-
-
-def _run(now: RunSoFar, before: RunSoFar | None) -> str | None:
+def _run_words(now: RunSoFar, before: RunSoFar | None) -> str | None:
     """What is new of a run."""
     if now.restart is not None:
         return _RESTARTS[now.restart]
@@ -144,22 +138,19 @@ def _run(now: RunSoFar, before: RunSoFar | None) -> str | None:
     if now.problem is not None and now.problem != before.problem:
         return f"warning: {now.problem}"
     if now.evaluation is not None and now.evaluation != before.evaluation:
-        return _evaluation(now.evaluation)
-    what = [_identity(now)] if _identity(now) != _identity(before) else []
-    if (_phase(now), now.status) != (_phase(before), before.status):
-        what.insert(0, _phase(now) if now.phase != "stopped" else _stopped(now))
-    return "; ".join(what) or None
-
-
-def _phase(run: RunSoFar) -> str:
-    if run.phase == "lost":
-        return "lost: the log is gone, or ended without run_stop"
-    return "run" if run.phase == "evaluating" else run.phase
-
-
-def _stopped(run: RunSoFar) -> str:
-    words = f"stopped: {run.status}" if run.status else "stopped"
-    return f"{words} after {duration(run.elapsed_ms)}" if run.elapsed_ms is not None else words
+        return _evaluation_words(now.evaluation)
+    # That a run evaluates is left out.
+    phases = ["run" if run.phase == "evaluating" else run.phase for run in (before, now)]
+    news = []
+    if (phases[1], now.status) != (phases[0], before.status):
+        words = _PHASES.get(phases[1], phases[1])
+        if now.phase == "stopped":
+            words += f": {now.status}" if now.status else ""
+            words += f" after {duration(now.elapsed_ms)}" if now.elapsed_ms is not None else ""
+        news.append(words)
+    if _identity(now) != _identity(before):
+        news.append(_identity(now))
+    return "; ".join(news) or None
 
 
 def _identity(run: RunSoFar) -> str:
@@ -170,21 +161,21 @@ def _identity(run: RunSoFar) -> str:
     return ", ".join(parts) + (f"; target: {run.target}" if run.target is not None else "")
 
 
-def _evaluation(one: WatchedEvaluation) -> str:
+def _evaluation_words(one: WatchedEvaluation) -> str:
     what = f"{one.key} {one.measure}" if one.measure else one.key
     at = f" at {duration(one.elapsed_ms)}" if one.elapsed_ms is not None else ""
     progress = f", {number(one.progress)} {one.unit or ''}".rstrip() if one.progress is not None else ""
     return f"{what} {value_words(one.value)}{at}{progress}{'; target reached' if one.reached else ''}"
 
 
-def _finding(found: Finding) -> str:
+def _finding_words(found: Finding) -> str:
     label = found.severity.value if found.kind is Kind.OFFICIAL else f"{found.kind.value} {found.severity.value}"
     parts = [f"{label}: {found.message} [{found.rule}]"]
     facts = {"line": found.line, "expected": found.expected, "found": found.actual}
     return "; ".join([*parts, *(f"{name} {value}" for name, value in facts.items() if value is not None)])
 
 
-def _end(event: Ended) -> str:
+def _end_words(event: Ended) -> str:
     """The verdict on one log."""
     counted = ((event.errors, "error"), (event.warnings, "warning"), (event.review, "review finding"))
     parts = [plural(count, what) for count, what in counted if count]

@@ -243,7 +243,7 @@ class LogSoFar:
 
     def so_far(self, restart: Restart | None = None) -> model.RunSoFar:
         """Return what has happened so far; ``restart`` is why all of it is forgotten just now."""
-        benchmark, division = self._named("benchmark"), self._named("division")
+        benchmark, division = self._stated_name("benchmark"), self._stated_name("division")
         size = model.shown_value(self._run.hyperparameters.get("global_batch_size"))
         return model.RunSoFar(
             at_ms=self._at_ms,
@@ -320,10 +320,10 @@ class LogSoFar:
 
     def _init_limit(self) -> float | None:
         """The minutes within which ``init_stop`` has to come; None as long as that cannot be said."""
-        for compiled in plan_of_log(self.round, self._named("division"), self._named("benchmark")).keys:
+        for compiled in plan_of_log(self.round, self._stated_name("division"), self._stated_name("benchmark")).keys:
             within = compiled.rule.within
             if compiled.rule.key == "init_stop" and within is not None and within.of == "init_start":
-                return TimeAspect(compiled.rule).limit()(self._stated()) or None
+                return TimeAspect(compiled.rule).limit()(self._stated_values()) or None
         return None
 
     # Events, each after the facts of the run have taken it
@@ -359,23 +359,23 @@ class LogSoFar:
 
     def _identify(self, event: Event) -> bool:
         """Whether an event completes what the log says of itself, or begins the run with what is known of it."""
-        benchmark, division = self._named("benchmark"), self._named("division")
+        benchmark, division = self._stated_name("benchmark"), self._stated_name("division")
         size = self._run.hyperparameters.get("global_batch_size")
         self._complete = None not in (benchmark, division) and size is not None
         if not self._complete and (event.key != "run_start" or self._started):
             return False
         self._started = True
-        stated = self._stated()
+        stated = self._stated_values()
         self._target = target_of(self.round, division, benchmark, stated)
         self._measures = MeasureReader(self._target, stated) if self._target is not None else None
         return True
 
-    def _named(self, what: str) -> str | None:
+    def _stated_name(self, what: str) -> str | None:
         """The first ``submission_benchmark`` or ``submission_division`` of the log."""
         name = self._run.identity.get(f"submission_{what}")
         return readable(name[:NAME_WIDTH]) if isinstance(name, str) else None
 
-    def _stated(self) -> StatedValues:
+    def _stated_values(self) -> StatedValues:
         return StatedValues({**self._run.identity, **self._run.hyperparameters})
 
     def _evaluate(self, event: Event) -> model.WatchedEvaluation:
@@ -384,7 +384,7 @@ class LogSoFar:
         if target is not None and self._measures is not None and event.key == target.key:
             self._reached = self._measures.read(event).reached or self._reached
             measure = metadata.get(target.field)
-        benchmark = str(self._named("benchmark"))
+        benchmark = str(self._stated_name("benchmark"))
         progress = usable_number(metadata.get(unit_of(benchmark)))
         counted = progress is not None and benchmark in self.round.benchmarks and self._started
         size = usable_number(self._run.hyperparameters.get("global_batch_size"))
