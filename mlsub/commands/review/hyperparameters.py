@@ -110,7 +110,7 @@ def _benchmark_section(
     benchmark: str, entries: Mapping[int, ReviewedEntry], *, full: bool
 ) -> tuple[Section | None, int]:
     """The table of a benchmark, and how many rows it has."""
-    references, sides = _reference_columns(entries), _entry_columns(entries)
+    references, sides = _value_columns(entries)
     columns = [*references, *sides]
     names = sorted({name for one in columns for name in one.texts})
     logged = {name for one in sides for name in one.texts}
@@ -137,26 +137,23 @@ def _texts_of(name: str, sides: Sequence[_ValueColumn], without: str = "-") -> I
     return (one.texts.get(name, without) for one in sides)
 
 
-def _reference_columns(entries: Mapping[int, ReviewedEntry]) -> list[_ValueColumn]:
-    """A column for each batch size that the reference has."""
-    found = {
-        entry.reference.batch_size: {
-            of.name: show_value(of.reference) for of in entry.hyperparameters if of.reference is not None
-        }
-        for entry in entries.values()
-        if entry.reference is not None
+def _value_columns(entries: Mapping[int, ReviewedEntry]) -> tuple[list[_ValueColumn], list[_ValueColumn]]:
+    """A column for each batch size that the reference has, and one for the entries, of either round, that agree.
+
+    Entries that agree state the same values, and have the same reference.
+    """
+    references = {
+        number: {one.name: show_value(one.reference) for one in entry.hyperparameters if one.reference is not None}
+        for number, entry in entries.items()
     }
-    return [_ValueColumn(f"reference at {show_value(size)}", texts, {}) for size, texts in sorted(found.items())]
-
-
-def _entry_columns(entries: Mapping[int, ReviewedEntry]) -> list[_ValueColumn]:
-    """A column for those entries, and entries of the round before, that agree and have one reference."""
+    by_size = {one.reference.batch_size: references[number] for number, one in entries.items() if one.reference}
     alike: dict[tuple[Any, ...], list[str]] = {}
-    for words, fact_in in (("", attrgetter("value")), (" before", attrgetter("before"))):
+    for fact_of, words in ((attrgetter("value"), ""), (attrgetter("before"), " before")):
         for number, entry in entries.items():
-            of = entry.hyperparameters
-            texts = tuple((one.name, show_stated(fact_in(one))) for one in of if fact_in(one))
-            reference = tuple((one.name, show_value(one.reference)) for one in of if one.reference is not None)
+            texts = tuple((one.name, show_stated(fact_of(one))) for one in entry.hyperparameters if fact_of(one))
             if texts:
-                alike.setdefault((texts, reference), []).append(f"{number}{words}")
-    return [_ValueColumn(", ".join(heads), dict(texts), dict(reference)) for (texts, reference), heads in alike.items()]
+                alike.setdefault((texts, tuple(references[number].items())), []).append(f"{number}{words}")
+    return (
+        [_ValueColumn(f"reference at {show_value(size)}", texts, {}) for size, texts in sorted(by_size.items())],
+        [_ValueColumn(", ".join(heads), dict(texts), dict(reference)) for (texts, reference), heads in alike.items()],
+    )

@@ -53,15 +53,6 @@ class Headings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     fields: dict[str, tuple[str, ...]]
     measures: dict[str, str]
 
-    def names(self) -> dict[str, str]:
-        """Return the fields by the letters and digits of their spellings."""
-        return {letters(text): name for name, texts in self.fields.items() for text in (name, *texts)}
-
-
-def headings() -> Headings:
-    """Return the spellings that ship with mlsub."""
-    return shipped(__file__, "table.yaml", Headings)
-
 
 def letters(text: str) -> str:
     """Return the letters and digits of a name, in small letters."""
@@ -152,7 +143,8 @@ def _read_rows(lines: Iterable[_Line], benchmarks: dict[str, str]) -> Iterator[T
 
 def _read_headings(texts: Sequence[str], benchmarks: dict[str, str]) -> list[TableColumn | None]:
     """What each column holds; none where a row is no heading."""
-    names, plain = headings().names(), [letters(text) for text in texts]
+    spellings, plain = shipped(__file__, "table.yaml", Headings), [letters(text) for text in texts]
+    names = {letters(text): name for name, known in spellings.fields.items() for text in (name, *known)}
     if "systemname" in plain:
         # Tables with both have the folder under the shorter one, as with the organisation.
         names |= {"system": "system", "organisation": "organisation" if "submitter" in plain else "submitter"}
@@ -165,7 +157,7 @@ def _read_headings(texts: Sequence[str], benchmarks: dict[str, str]) -> list[Tab
                 TableColumn(before.replace("_model_name", "s_count")) if before.endswith("_model_name") else None
             )
         elif letters(name) in benchmarks:
-            kind = headings().measures.get(measure.strip())
+            kind = spellings.measures.get(measure.strip())
             found.append(TableColumn(kind, benchmarks[letters(name)]) if kind else None)
         else:
             found.append(TableColumn(names[word]) if word in names else None)
