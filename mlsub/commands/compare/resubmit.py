@@ -32,11 +32,11 @@ from mlsub.rounds.benchmarks import ResultsFolder
 from mlsub.rules.catalogue import finding, has_effect
 from mlsub.submission.find import find
 from mlsub.submission.pairing import without
-from mlsub.submission.result import Result
+from mlsub.submission.result import Result, round_age
 from mlsub.workspace import Context
 
 #: The first round in which a description has to be the same to the letter.
-_EXACT_FROM = "5.1"
+_EXACT_FROM = (5, 1)
 #: Fields of a description that had to be the same before.
 _NAMED = (
     *("division", "status", "accelerator_model_name", "accelerators_per_node", "number_of_nodes"),
@@ -49,8 +49,7 @@ _SHOWN = 8
 
 def must_be_exact(usage: str | None, name: str | None) -> bool:
     """Return whether the rules of a round on results that are submitted again are those of June 2025."""
-    rounds = known_rounds("training")
-    return usage == "training" and name in rounds and rounds.index(name) >= rounds.index(_EXACT_FROM)
+    return usage == "training" and round_age(name or "") >= _EXACT_FROM
 
 
 def check_resubmission(old: str, new: str, context: Context, forced: Sequence[str] = ()) -> Comparison:
