@@ -42,7 +42,7 @@ _THREADS = min(os.cpu_count() or 1, 16)
 _AGAIN = 0.1
 
 
-class ResultColumn(msgspec.Struct, frozen=True):
+class QueryColumn(msgspec.Struct, frozen=True):
     """A column of an answer, and DuckDB's type of it."""
 
     name: str
@@ -58,7 +58,7 @@ class QueryResult(Answer, frozen=True, kw_only=True):
 
     SCHEMA: ClassVar[int] = 2
 
-    columns: tuple[ResultColumn, ...]
+    columns: tuple[QueryColumn, ...]
     rows: tuple[tuple[Any, ...], ...]
     more: bool = False
 
@@ -82,7 +82,7 @@ def query_rows(database: Path, statement: str, limit: int, seconds: float = SECO
         found = connection.execute(statement)
         rows = found.fetchmany(limit + 1)
         return QueryResult(
-            columns=tuple(ResultColumn(str(head[0]), str(head[1])) for head in found.description or ()),
+            columns=tuple(QueryColumn(str(head[0]), str(head[1])) for head in found.description or ()),
             rows=tuple(tuple(map(plain_value, row)) for row in rows[:limit]),
             more=len(rows) > limit,
         )

@@ -28,7 +28,7 @@ _ENCODINGS = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 _KEPT = re.compile(r"'(?=[=+\-@\s'])")
 
 
-class TableColumn(msgspec.Struct, frozen=True):
+class OfficialColumn(msgspec.Struct, frozen=True):
     """What a column holds: a field of a result, or ``minutes``, ``scaling`` or ``weak`` scaling of one benchmark."""
 
     name: str
@@ -39,12 +39,12 @@ class TableRow(msgspec.Struct, frozen=True):
     """A row: its line, the cells that say something, by their columns, and the sheet of a workbook."""
 
     line: int
-    cells: dict[TableColumn, str]
+    cells: dict[OfficialColumn, str]
     sheet: str = ""
 
     def text(self, name: str) -> str:
         """Return the cell of a field; empty where it says nothing."""
-        return self.cells.get(TableColumn(name), "")
+        return self.cells.get(OfficialColumn(name), "")
 
 
 class Headings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -126,7 +126,7 @@ def _workbook_lines(raw: bytes, file: Path) -> Iterator[_Line]:
 
 def _read_rows(lines: Iterable[_Line], benchmarks: dict[str, str]) -> Iterator[TableRow]:
     """The rows below headings, with what their columns hold."""
-    columns: list[TableColumn | None] = []
+    columns: list[OfficialColumn | None] = []
     sheet_before = None
     for sheet, number, cells in lines:
         if sheet != sheet_before:
@@ -137,28 +137,32 @@ def _read_rows(lines: Iterable[_Line], benchmarks: dict[str, str]) -> Iterator[T
             continue
         pairs = zip(columns, texts, strict=False)
         known = {column: text for column, text in pairs if column is not None and text.lower() not in _NOTHING}
-        if {TableColumn("submitter"), TableColumn("system_name")} <= known.keys():
+        if {OfficialColumn("submitter"), OfficialColumn("system_name")} <= known.keys():
             yield TableRow(number, known, sheet)
 
 
-def _read_headings(texts: Sequence[str], benchmarks: dict[str, str]) -> list[TableColumn | None]:
+def _read_headings(texts: Sequence[str], benchmarks: dict[str, str]) -> list[OfficialColumn | None]:
     """What each column holds; none where a row is no heading."""
     spellings, plain = shipped(__file__, "table.yaml", Headings), [letters(text) for text in texts]
     names = {letters(text): name for name, known in spellings.fields.items() for text in (name, *known)}
     if "systemname" in plain:
         # Tables with both have the folder under the shorter one, as with the organisation.
         names |= {"system": "system", "organisation": "organisation" if "submitter" in plain else "submitter"}
-    found: list[TableColumn | None] = []
+    found: list[OfficialColumn | None] = []
     for text, word in zip(texts, plain, strict=True):
         name, _, measure = text.partition(":")
         if text in ("#", "# "):
             before = found[-1].name if found and found[-1] else ""
             found.append(
-                TableColumn(before.replace("_model_name", "s_count")) if before.endswith("_model_name") else None
+                OfficialColumn(before.replace("_model_name", "s_count")) if before.endswith("_model_name") else None
             )
         elif letters(name) in benchmarks:
             kind = spellings.measures.get(measure.strip())
-            found.append(TableColumn(kind, benchmarks[letters(name)]) if kind else None)
+            found.append(OfficialColumn(kind, benchmarks[letters(name)]) if kind else None)
         else:
-            found.append(TableColumn(names[word]) if word in names else None)
-    return found if {TableColumn("submitter"), TableColumn("system_name")} <= set(found) and len(set(found)) > 4 else []
+            found.append(OfficialColumn(names[word]) if word in names else None)
+    return (
+        found
+        if {OfficialColumn("submitter"), OfficialColumn("system_name")} <= set(found) and len(set(found)) > 4
+        else []
+    )

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 import msgspec
 
-from mlsub.commands.review.table import TableColumn, TableRow, letters
+from mlsub.commands.review.table import OfficialColumn, TableRow, letters
 from mlsub.findings import Finding
 from mlsub.io import MlsubError
 from mlsub.io.read import read_text
@@ -164,7 +164,7 @@ def _result_cells(row: TableRow, results: Sequence[Result]) -> Iterator[_Cell]:
         return
     for column, text in row.cells.items():
         if column.benchmark and column.name in ("minutes", "weak"):
-            scaling = row.cells.get(TableColumn("scaling", column.benchmark), "")
+            scaling = row.cells.get(OfficialColumn("scaling", column.benchmark), "")
             yield _Cell(row, column.benchmark, text, scaling, column.name == "weak")
 
 

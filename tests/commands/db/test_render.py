@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.commands.db.document import as_csv, result_document
-from mlsub.commands.db.query import QueryResult, ResultColumn, plain_value
+from mlsub.commands.db.query import QueryColumn, QueryResult, plain_value
 from mlsub.commands.db.rows import as_json as json_cell
 from mlsub.commands.db.rows import as_text, integer, moment, number, text
 from mlsub.present.envelope import answer
@@ -26,7 +26,7 @@ from tests.conftest import ExpectedText
 def result_of(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[Any]]) -> QueryResult:
     """What DuckDB found, by names and types of columns, as an answer."""
     return QueryResult(
-        columns=tuple(ResultColumn(*column) for column in columns),
+        columns=tuple(QueryColumn(*column) for column in columns),
         rows=tuple(tuple(map(plain_value, row)) for row in rows),
     )
 
