@@ -16,7 +16,7 @@ from msgspec import Meta
 
 from mlsub.commands.audit import expression as expressions
 from mlsub.commands.audit.expression import Node, nodes, parse
-from mlsub.commands.audit.wording import Expr, Part, Stated, Words, number, plus_minus
+from mlsub.commands.audit.wording import ClaimPart, Expr, Stated, Words, number, plus_minus
 from mlsub.io.documents import DocumentType
 
 #: A day, YYYY-MM-DD.
@@ -45,8 +45,12 @@ _ADDED = Meta(extra_json_schema={"readOnly": True})
 
 if TYPE_CHECKING:
     Round = str
+    Usage = str
+    Division = str
 else:
     Round = str | float
+    Usage = Literal["training", "hpc", "rehearsal"]
+    Division = Literal["closed", "open"]
 _SAID = {"type": ["string", "null"]}
 #: What earlier versions read and this one ignores, so that their files stay valid.
 _IGNORED = Meta(description="Ignored.")
@@ -68,7 +72,7 @@ _NAMED = Meta(
 )
 
 
-class Source(Part, frozen=True, kw_only=True):
+class ClaimSource(ClaimPart, frozen=True, kw_only=True):
     """The document in which claims stand."""
 
     title: Words | None = None
@@ -84,10 +88,10 @@ class Source(Part, frozen=True, kw_only=True):
         return ", ".join(part for part in (self.title, self.publisher, self.date) if part)
 
 
-SomeSource = Annotated[Source, Meta(extra_json_schema={"minProperties": 1})]
+SomeSource = Annotated[ClaimSource, Meta(extra_json_schema={"minProperties": 1})]
 
 
-class Published(Part, frozen=True, kw_only=True):
+class Published(ClaimPart, frozen=True, kw_only=True):
     """The score of a result in a published table."""
 
     minutes: Number
@@ -99,7 +103,7 @@ class Published(Part, frozen=True, kw_only=True):
         return number(str(self.minutes))
 
 
-class Result(Part, frozen=True, kw_only=True):
+class ClaimedResult(ClaimPart, frozen=True, kw_only=True):
     """A published result, by its names or its path: one system × benchmark of a round.
 
     Once it is read, ``round`` is as in ``1.0``, ``name`` the one that expressions use, and ``published`` the score of a
@@ -107,11 +111,11 @@ class Result(Part, frozen=True, kw_only=True):
     """
 
     round: Annotated[Round, Meta(description="The round, such as v1.0.")]
-    usage: Literal["training", "hpc", "rehearsal"] = "training"
+    usage: Usage = "training"
     submitter: Annotated[Words, Meta(description="The folder of the organisation.")] | None = None
     system: Annotated[Words, Meta(description="The folder below results/.")] | None = None
     benchmark: Annotated[Words, Meta(description="The folder of the benchmark.")] | None = None
-    division: Literal["closed", "open"] | None = None
+    division: Division | None = None
     scaling: (
         Annotated[Literal["strong", "weak"], Meta(description="In HPC: the folder between system and benchmark.")]
         | None
@@ -124,7 +128,7 @@ class Result(Part, frozen=True, kw_only=True):
     published: Annotated[Published | None, _ADDED] = None
 
 
-class Input(Part, frozen=True, kw_only=True):
+class Input(ClaimPart, frozen=True, kw_only=True):
     """A number that no log can supply."""
 
     value: Number
@@ -148,14 +152,14 @@ class Input(Part, frozen=True, kw_only=True):
         return Fraction(0) if self.plus_minus is None else plus_minus(str(self.plus_minus), self.amount)
 
 
-class Reading(Part, frozen=True, kw_only=True):
+class ClaimReading(ClaimPart, frozen=True, kw_only=True):
     """A reading of a sentence, and what sets it apart from others; without a ``label`` the results it names do."""
 
     expr: Expr
     label: Words | None = None
 
 
-class Statement(Part, frozen=True, kw_only=True):
+class Statement(ClaimPart, frozen=True, kw_only=True):
     """One of several statements of the same quantity: a value, or the id of the claim whose statement is meant."""
 
     claim: Annotated[Words, Meta(description="The id of the claim whose statement is meant.")] | None = None
@@ -180,18 +184,18 @@ class Statement(Part, frozen=True, kw_only=True):
 
 
 if TYPE_CHECKING:
-    Readings = tuple[Reading, ...]
+    Readings = tuple[ClaimReading, ...]
     Figures = tuple[Stated, ...]
     Texts = tuple[str, ...]
     Bases = tuple[str, ...]
 else:
-    Readings = Expr | Reading | Annotated[tuple[Expr | Reading, ...], Meta(max_length=50)]
+    Readings = Expr | ClaimReading | Annotated[tuple[Expr | ClaimReading, ...], Meta(max_length=50)]
     Figures = Stated | Annotated[tuple[Stated, ...], Meta(max_length=20, description="Several figures.")] | None
     Texts = Literal["all"] | Annotated[tuple[Words, ...], Meta(max_length=100)]
     Bases = Basis | tuple[Basis, ...]
 
 
-class Claim(Part, frozen=True, kw_only=True):
+class Claim(ClaimPart, frozen=True, kw_only=True):
     """One claim.
 
     Once it is read, ``also``, ``nearest``, ``stated``, ``basis`` and ``context`` are tuples, ``text`` is the id where
@@ -211,7 +215,7 @@ class Claim(Part, frozen=True, kw_only=True):
         bool,
         Meta(description="Whether it is proposed and nobody has confirmed it yet: it counts apart."),
     ] = False
-    source_override: Annotated[Source | None, Meta(extra_json_schema={"minProperties": 1})] = None
+    source_override: Annotated[ClaimSource | None, Meta(extra_json_schema={"minProperties": 1})] = None
     expr: Annotated[Expr | None, Meta(description=_EXPRESSION)] = None
     also: Annotated[Readings, Meta(description="Other readings of the same sentence.")] = ()
     nearest: Annotated[Readings, Meta(description="Figures shown for scale, never judged.")] = ()
@@ -223,7 +227,7 @@ class Claim(Part, frozen=True, kw_only=True):
     ] = ()
     same_quantity: Annotated[tuple[Statement, ...], Meta(max_length=50)] = ()
     line: Annotated[int, _ADDED] = 0
-    source: Annotated[Source, _ADDED] = Source()
+    source: Annotated[ClaimSource, _ADDED] = ClaimSource()
 
     @property
     def plain(self) -> str:
@@ -232,9 +236,9 @@ class Claim(Part, frozen=True, kw_only=True):
         return "".join(one for one in forms if unicodedata.category(one) not in ("Cf", "Mn"))
 
     @property
-    def judged(self) -> tuple[Reading, ...]:
+    def judged(self) -> tuple[ClaimReading, ...]:
         """Every reading of the first figure that is checked against what is stated."""
-        return (*((Reading(expr=self.expr, label=self.label),) if self.expr else ()), *self.also)
+        return (*((ClaimReading(expr=self.expr, label=self.label),) if self.expr else ()), *self.also)
 
     @property
     def figure(self) -> Stated | None:
@@ -253,12 +257,12 @@ class Claim(Part, frozen=True, kw_only=True):
         return tuple(one for at, one in enumerate(found) if not at or one.expr) or (self,)
 
     @property
-    def readings(self) -> tuple[Reading, ...]:
+    def readings(self) -> tuple[ClaimReading, ...]:
         """Every reading of every figure."""
         return tuple(reading for one in self.figures for reading in one.judged)
 
 
-class ClaimsFile(Part, frozen=True, kw_only=True):
+class ClaimsFile(ClaimPart, frozen=True, kw_only=True):
     """A document, the results and numbers it speaks of, and its claims.
 
     Once it is read, each of the ``values`` needs only those before it.
@@ -271,7 +275,7 @@ class ClaimsFile(Part, frozen=True, kw_only=True):
         Meta(max_length=200, description="Further documents by name, for claims that state document: NAME."),
     ] = msgspec.field(default_factory=dict)
     results: Annotated[
-        dict[Name, Result],
+        dict[Name, ClaimedResult],
         Meta(max_length=200, description="Published results by the names that expressions use."),
     ] = msgspec.field(default_factory=dict)
     inputs: Annotated[dict[Name, Input], Meta(max_length=200, description="Numbers that no log can supply.")] = (

@@ -10,13 +10,13 @@ from pathlib import PurePath
 
 from mlsub.commands.audit.claims import Input
 from mlsub.commands.audit.expression import Call, Constant, parse
-from mlsub.commands.audit.facts import BASES, ResultFacts, score_words
+from mlsub.commands.audit.facts import BASES, ShownResult, score_words
 from mlsub.commands.audit.verdict import (
     AGAINST,
     Audit,
     BreakEven,
     ClaimVerdict,
-    Judged,
+    JudgedClaim,
     Near,
     Variant,
     tally,
@@ -44,7 +44,7 @@ def _results(audit: Audit) -> doc.Table:
     return _table([str(head) for head in heads], [tuple(_result(result, bases)) for result in audit.results])
 
 
-def _result(result: ResultFacts, bases: Sequence[str]) -> Iterator[str]:
+def _result(result: ShownResult, bases: Sequence[str]) -> Iterator[str]:
     yield from (result.name, f"v{result.round}", result.submitter or "-", result.system or result.path or "-")
     yield from (result.benchmark or "-", result.division or "-")
     for basis in bases:
@@ -58,13 +58,13 @@ def _input(given: Input) -> tuple[str, ...]:
     return (given.name, decimal(given.amount), decimal(given.spread), given.unit or "-", source)
 
 
-def headline(judged: Judged) -> str:
+def headline(judged: JudgedClaim) -> str:
     """Return the verdict on a claim in words."""
     only_for = f": {judged.only_for}" if judged.only_for else ""
     return f"{judged.verdict.value}{only_for}{', proposed' if judged.claim.proposed else ''}"
 
 
-def _rows(judged: Judged, audit: Audit) -> Iterator[tuple[str, str]]:
+def _rows(judged: JudgedClaim, audit: Audit) -> Iterator[tuple[str, str]]:
     """Yield what there is to say of a claim: labels and texts, in the order in which they are shown."""
     claim, inputs = judged.claim, {given.name: given for given in audit.inputs}
     if judged.reason:
@@ -102,7 +102,7 @@ def _is_part(expression: str) -> bool:
     return False
 
 
-def _figure(judged: Judged, inputs: Mapping[str, Input], *, several: bool) -> Iterator[tuple[str, str]]:
+def _figure(judged: JudgedClaim, inputs: Mapping[str, Input], *, several: bool) -> Iterator[tuple[str, str]]:
     """Yield what is stated, and what it comes to; ``several``: with the expression of each of several figures."""
     stated, readings = judged.claim.figure, judged.readings
     if stated is None:
@@ -144,7 +144,7 @@ def rounded(value: Fraction) -> str:
     return fixed(value, 0) if abs(value) >= 1000 else decimal(value)
 
 
-def _margin(judged: Judged, sign: str) -> str | None:
+def _margin(judged: JudgedClaim, sign: str) -> str | None:
     """Return how far the figure is from the nearer end of what is accepted; None where break-even values say more."""
     value, window = judged.computed, judged.accepted
     if value is None or window is None or isinstance(value, bool) or judged.break_even:
@@ -206,7 +206,7 @@ def footnotes_of(audit: Audit) -> doc.Document:
     return doc.document(title, *(doc.Text(f"[{at}] {text}") for at, text in enumerate(found, 1)))
 
 
-def _claim(judged: Judged, audit: Audit) -> doc.Section:
+def _claim(judged: JudgedClaim, audit: Audit) -> doc.Section:
     verdict, id_ = judged.verdict, judged.claim.id
     meaning: doc.Meaning = "bad" if verdict in AGAINST else "good" if verdict is ClaimVerdict.HOLDS else "note"
     groups = groupby(_rows(judged, audit), key=lambda row: row[0])
@@ -228,7 +228,7 @@ def results_of(audit: Audit, *, strict: bool = False) -> CiReport:
     return CiReport("audit", tuple(parts))
 
 
-def _outcome(judged: Judged, strict: bool, _: Finding) -> Outcome:
+def _outcome(judged: JudgedClaim, strict: bool, _: Finding) -> Outcome:
     """Return what a claim does to the exit status; one that is only proposed counts in a strict audit alone."""
     if judged.claim.proposed and not strict:
         return Outcome.BESIDE
@@ -237,7 +237,7 @@ def _outcome(judged: Judged, strict: bool, _: Finding) -> Outcome:
     return Outcome.COUNTS if strict or judged.verdict in AGAINST else Outcome.BESIDE
 
 
-def _verdict_finding(judged: Judged, audit: Audit) -> Iterator[Finding]:
+def _verdict_finding(judged: JudgedClaim, audit: Audit) -> Iterator[Finding]:
     """Yield the verdict on a claim as a finding, unless it holds."""
     if judged.verdict is ClaimVerdict.HOLDS:
         return

@@ -10,12 +10,12 @@ from zlib import crc32
 
 import msgspec
 
-from mlsub.commands.audit.claims import ClaimsFile, Result
+from mlsub.commands.audit.claims import ClaimsFile
 from mlsub.commands.audit.expression import Call, Constant, Name, Node, parse
-from mlsub.commands.audit.facts import Facts, read_facts
+from mlsub.commands.audit.facts import read_logs
 from mlsub.commands.audit.functions import FUNCTIONS, OPERATIONS, Answer, Band, function_of
 from mlsub.commands.audit.given import ABSENT, UNSAID, NoValueError, previous, rounds_meant, submitted
-from mlsub.commands.audit.places import Given, RoundFolder
+from mlsub.commands.audit.places import FoundResult, RoundFolder
 from mlsub.workspace import AS_FOUND, Context
 
 #: Basis, and values of inputs in the place of theirs.
@@ -30,41 +30,37 @@ class World(msgspec.Struct, frozen=True):
     """
 
     file: ClaimsFile
-    facts: Mapping[str, Facts]
+    facts: Mapping[str, FoundResult]
     rounds: Sequence[RoundFolder]
     context: Context = AS_FOUND
-    further: dict[Path, Facts] = msgspec.field(default_factory=dict)
+    further: dict[Path | None, FoundResult] = msgspec.field(default_factory=dict)
     known: dict[_Question, dict[str, Answer | NoValueError]] = msgspec.field(default_factory=dict)
     question: _Question = ("published", ())
     values: dict[str, Answer | NoValueError] = msgspec.field(default_factory=dict)
     moved: bool = False
 
-    def fact(self, name: str) -> Facts:
+    def fact(self, name: str) -> FoundResult:
         """Return the facts of a result.
 
         Raises:
             NoValueError: there are none.
         """
         found = self.facts.get(name)
-        if found is None or not found.found:
+        if found is None or not found.result:
             raise NoValueError(f"{name}: {found.reason if found else 'not looked for'}", ABSENT)
         return found
 
-    def facts_in(self, expression: str) -> list[Facts]:
+    def facts_in(self, expression: str) -> list[FoundResult]:
         """Return the facts of the results that an expression rests on, found or not."""
         return [self.facts[name] for name in self.file.results_in(expression)]
 
-    def read(self, results: Sequence[Given]) -> list[Facts]:
-        """Return the facts of some of all results given, without those that have none."""
-        new = [
-            (Result(**{name: getattr(one, name) for name in ("round", "usage", "submitter", "system")}), one.folder)
-            for one in results
-            if one.folder not in self.further
-        ]
-        self.further.update(read_facts(new, self.context))
-        return [self.further[one.folder] for one in results if self.further[one.folder].found]
+    def read(self, results: Sequence[FoundResult]) -> list[FoundResult]:
+        """Return some of all results given with their logs, without those that have none."""
+        new = [one for one in results if one.folder not in self.further]
+        self.further.update(zip((one.folder for one in new), read_logs(new, self.context), strict=True))
+        return [self.further[one.folder] for one in results if self.further[one.folder].result]
 
-    def among(self, call: Call, *, whole: bool = False) -> Sequence[Given] | None:
+    def among(self, call: Call, *, whole: bool = False) -> Sequence[FoundResult] | None:
         """Return which of all results given a call looks at; None for one that does not.
 
         ``whole``: of one that counts some, all of which they are some, but nothing of one submitter in one round.
@@ -75,7 +71,7 @@ class World(msgspec.Struct, frozen=True):
             return None if submitter and len(rounds_meant(span)) == 1 else submitted(self, span)
         return over(self, *self._arguments(call), **dict(call.named)) if over else None
 
-    def minutes(self, of: Facts, basis: str | None = None) -> Band:
+    def minutes(self, of: FoundResult, basis: str | None = None) -> Band:
         """Return the time to train of a result on a basis, usually that of the question.
 
         Raises:
@@ -113,7 +109,7 @@ class World(msgspec.Struct, frozen=True):
         kinds = function_of(call).kinds(len(call.arguments)) or ()
         return [self._argument(*one) for one in zip(kinds, call.arguments, strict=True)]
 
-    def result(self, call: Call) -> Facts:
+    def result(self, call: Call) -> FoundResult:
         """Return the result that a function gives; errors are those of :func:`evaluate`."""
         return previous(self, *self._arguments(call))
 
@@ -125,7 +121,7 @@ class World(msgspec.Struct, frozen=True):
             return value
         return dict(self.question[1]).get(name) or Band.of(self.file.inputs[name].amount)
 
-    def _argument(self, kind: str, node: Node) -> Facts | Answer:
+    def _argument(self, kind: str, node: Node) -> FoundResult | Answer:
         if isinstance(node, Name) and (kind == "basis" or node.name in self.file.results):
             return node.name if kind == "basis" else self.fact(node.name)
         if kind == "result" and isinstance(node, Call):

@@ -13,23 +13,20 @@ logged. (MLCommons logging issue 210 mentions timestamps updated by hand.)
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
-from mlsub.commands.audit.claims import Result
-from mlsub.commands.audit.places import RoundFolder, chips_of, folder_of
+from mlsub.commands.audit.claims import ClaimedResult
+from mlsub.commands.audit.places import FoundResult, RoundFolder, folder_of
 from mlsub.commands.audit.wording import decimal, fixed, step_of
 from mlsub.convergence import cut_of
 from mlsub.io import MlsubError
-from mlsub.log.run import Run
 from mlsub.present.footnote import footnote
 from mlsub.review.runs.stretch import measure_lengths, measure_stretch
-from mlsub.submission.model import LogReport
-from mlsub.submission.result import Result as Entry
+from mlsub.submission.result import Result
 from mlsub.systems.description import read_content
 from mlsub.systems.fields import category
 from mlsub.workspace import AS_FOUND, Context, Request, check_with_logs
@@ -38,7 +35,7 @@ from mlsub.workspace import AS_FOUND, Context, Request, check_with_logs
 BASES = {"published": "published", "unscaled": "unscaled", "expected": "expected", "rcp_mean": "at the RCP mean"}
 
 
-class ResultFacts(msgspec.Struct, frozen=True, kw_only=True):
+class ShownResult(msgspec.Struct, frozen=True, kw_only=True):
     """A result; where it is not ``found``, ``reason`` says why, and what follows is unknown. Times are in minutes.
 
     Who, what and on what is what the claims file and the folders say: ``system`` is the folder's name, ``system_name``
@@ -81,22 +78,36 @@ class ResultFacts(msgspec.Struct, frozen=True, kw_only=True):
     footnote: str | None = None
 
 
-class Facts(ResultFacts, frozen=True, kw_only=True):
-    """The same with its system's description, its energy in joules and its logs."""
+_SAME_FIELDS = (
+    *("name", "usage", "round", "submitter", "system", "benchmark", "division", "id", "reason"),
+    *("edit_factor", "unpublished", "minutes", "run_minutes"),
+)
 
-    energy: float | None = None
-    description: Mapping[str, Any] = {}
-    logs: tuple[LogReport, ...] = ()
 
-    @property
-    def shown(self) -> ResultFacts:
-        """The part that is shown."""
-        return msgspec.convert(self, ResultFacts, from_attributes=True)
-
-    @property
-    def converging(self) -> list[Run]:
-        """The runs that reached the target."""
-        return [log.run for log in self.logs if log.run.converged]
+def show_result(of: FoundResult) -> ShownResult:
+    """Return a result as it is shown and as JSON has it."""
+    known = {name: getattr(of, name) for name in _SAME_FIELDS}
+    result = of.result
+    if result is None:
+        return ShownResult(**known)
+    status = of.description.get("status")
+    return ShownResult(
+        **known,
+        found=True,
+        path=result.path,
+        system_name=of.system_name,
+        category=category(status) if isinstance(status, str) else None,
+        chips=of.chips,
+        division_in_logs=_divisions_in_logs(result),
+        runs=len(result.logs),
+        converged=result.converged,
+        rcp=result.rcp.verdict,
+        rcp_factor=rcp_factor(result),
+        scaling_json=_scaling_json(result),
+        published_source=of.published.source if of.published else None,
+        remarks=tuple(_remarks(of, result)),
+        footnote=footnote(result, id_=of.id, day=of.retrieved, reviewed=of.reviewed),
+    )
 
 
 def score_words(basis: str) -> str:
@@ -104,173 +115,167 @@ def score_words(basis: str) -> str:
     return f"score {BASES[basis]}" if basis == "rcp_mean" else f"{BASES[basis]} score"
 
 
-def deciding(facts: Iterable[Facts], asked: Collection[str]) -> tuple[str, ...]:
+def deciding(results: Iterable[FoundResult], asked: Collection[str]) -> tuple[str, ...]:
     """Return the bases that decide, in the order in which they are shown.
 
     Args:
-        facts: those of the results in an expression.
+        results: those in an expression.
         asked: the bases that the user or the claim asks for; none for the usual.
 
     The usual: published, and unscaled beside it where the logs of a result were edited.
     """
     if asked:
         return tuple(basis for basis in BASES if basis in asked)
-    return ("published", "unscaled") if any(one.edit_factor is not None for one in facts) else ("published",)
+    return ("published", "unscaled") if any(one.edit_factor is not None for one in results) else ("published",)
 
 
-def gather(
-    results: Sequence[Result],
+def find_results(
+    claimed: Sequence[ClaimedResult],
     rounds: Sequence[RoundFolder],
     context: Context = AS_FOUND,
-) -> dict[str, Facts]:
-    """Return what there is of each result that claims name, by its name; arguments are those of :func:`read_facts`.
+) -> dict[str, FoundResult]:
+    """Return each result that claims name, by its name, with its logs read.
 
-    ``rounds`` is where results lie.
+    Args:
+        claimed: the results.
+        rounds: where they lie.
+        context: how logs are read; round and usage are those of each result.
     """
-    found: dict[str, Facts] = {}
-    there: list[tuple[Result, Path]] = []
-    for result in results:
+    found: dict[str, FoundResult] = {}
+    for one in claimed:
+        own = msgspec.structs.asdict(one)
         try:
-            there.append((result, folder_of(result, rounds)))
+            folder = folder_of(one, rounds)
         except MlsubError as error:
-            found[result.name] = _missing(result, None, str(error))
-    found |= {facts.name: facts for _, facts in read_facts(there, context)}
-    return {result.name: found[result.name] for result in results}
+            found[one.name] = FoundResult(**own, reason=str(error))
+        else:
+            system = folder.parent.parent if one.scaling else folder.parent
+            own["submitter"] = one.submitter or system.parent.parent.name
+            own["system"], own["benchmark"] = one.system or system.name, one.benchmark or folder.name
+            found[one.name] = FoundResult(**own, folder=folder)
+    there = [(name, one) for name, one in found.items() if one.folder is not None]
+    read = read_logs([one for _, one in there], context)
+    return found | {name: one for (name, _), one in zip(there, read, strict=True)}
 
 
-def read_facts(results: Sequence[tuple[Result, Path]], context: Context = AS_FOUND) -> Iterator[tuple[Path, Facts]]:
-    """Yield each result's folder and what there is in it; the logs of a round are read in one go.
+def read_logs(results: Sequence[FoundResult], context: Context = AS_FOUND) -> list[FoundResult]:
+    """Return results with what is in their folders, in their order; the logs of a round are read in one go.
 
     Args:
         results: each with the folder of its logs.
         context: how logs are read; round and usage are those of each result.
     """
-    wanted: dict[tuple[str, str], list[tuple[Result, Path]]] = {}
-    for result, folder in results:
-        wanted.setdefault((result.usage, result.round), []).append((result, folder))
-    for (usage, name), some in wanted.items():
-        of_round = msgspec.structs.replace(context, request=Request(name, usage))
-        read = check_with_logs(sorted({folder for _, folder in some}), of_round)
-        entries = {entry.folder: entry for part in read for entry in part.results}
-        for result, folder in some:
-            entry, none = entries.get(folder), f"no result log in {folder.parent.name}/{folder.name}"
-            yield folder, _of_entry(result, entry) if entry else _missing(result, folder, none)
+    folders: dict[tuple[str, str], set[Path]] = {}
+    for one in results:
+        if one.folder is not None:
+            folders.setdefault((one.usage, one.round), set()).add(one.folder)
+    entries: dict[Path, Result] = {}
+    for (usage, name), some in folders.items():
+        read = check_with_logs(sorted(some), msgspec.structs.replace(context, request=Request(name, usage)))
+        entries |= {entry.folder: entry for part in read for entry in part.results}
+    return [_with_logs(one, entries.get(one.folder) if one.folder else None) for one in results]
 
 
-def _named(result: Result, folder: Path | None) -> dict[str, Any]:
-    """Return what the claims file and the folders say."""
-    below = 3 if result.scaling else 2
-    return {
-        "name": result.name,
-        "usage": result.usage,
-        "round": result.round,
-        "submitter": result.submitter or (folder.parents[below].name if folder else None),
-        "system": result.system or (folder.parents[below - 2].name if folder else None),
-        "benchmark": result.benchmark or (folder.name if folder else None),
-        "id": result.id,
-    }
-
-
-def _missing(result: Result, folder: Path | None, reason: str) -> Facts:
-    return Facts(**_named(result, folder), division=result.division, reason=reason)
-
-
-def _of_entry(result: Result, entry: Entry) -> Facts:
-    division, round_ = entry.division_name, entry.rules
-    if result.division is not None and division is not None and result.division != division:
-        reason = f"the file says division {result.division}, the system description {division}"
-        return _missing(result, entry.folder, reason)
-    file = entry.folder.parents[3 if entry.scaling_type else 2] / "systems" / f"{entry.system}.json"
-    content = read_content(file, round_) or {}
-    text = {name: value for name, value in content.items() if isinstance(value, str)}
-    found = Facts(
-        **_named(result, entry.folder),
-        division=division,
-        found=True,
-        path=entry.path,
-        system_name=text.get("system_name") or None,
-        category=category(text["status"]) if "status" in text else None,
-        chips=chips_of(content),
-        division_in_logs=tuple(sorted({log.division for log in entry.logs if log.division})),
-        runs=len(entry.logs),
-        converged=entry.converged,
-        rcp=entry.rcp.verdict,
-        rcp_factor=_rcp_factor(entry),
-        # The decimals that somebody wrote down, not what binary makes of them.
-        edit_factor=Fraction(repr(stretch.factor)) if (stretch := measure_stretch(entry)) else None,
-        scaling_json=exact(entry.score.scaling) if entry.score.scaling_file else None,
-        published_source=result.published.source if result.published else None,
-        run_minutes=tuple(_minutes(log.run.duration_ms) if log.counts_in(round_) else None for log in entry.logs),
-        energy=entry.energy.scaled if entry.energy else None,
-        description=content,
-        logs=entry.logs,
-        footnote=footnote(entry, id_=result.id, day=result.retrieved, reviewed=result.reviewed),
-    )
-    minutes, table = _scores(found, entry), result.published
-    if table is not None:
+def _with_logs(one: FoundResult, result: Result | None) -> FoundResult:
+    """Return a result with its logs, description and scores, or with the reason why it has none."""
+    if result is None:
+        place = f"{one.folder.parent.name}/{one.folder.name}" if one.folder else "the results"
+        return msgspec.structs.replace(one, reason=f"no result log in {place}")
+    division, round_ = result.division_name, result.rules
+    if one.division is not None and division is not None and one.division != division:
+        reason = f"the file says division {one.division}, the system description {division}"
+        return msgspec.structs.replace(one, reason=reason)
+    stretch = measure_stretch(result)
+    # The decimals that somebody wrote down, not what binary makes of them.
+    edit_factor = Fraction(repr(stretch.factor)) if stretch else None
+    run_minutes = [_minutes(log.run.duration_ms) if log.counts_in(round_) else None for log in result.logs]
+    minutes, unpublished = _scores(result, run_minutes, edited=stretch is not None), None
+    if one.published is not None:
         # Rounded, or with the digits cut off.
-        off, step = (minutes["published"] or 0) - table.amount, step_of(str(table.minutes))
+        off, step = (minutes["published"] or 0) - one.published.amount, step_of(str(one.published.minutes))
         if -step / 2 <= off < step:
-            minutes["published"] = table.amount
+            minutes["published"] = one.published.amount
         else:
-            found = msgspec.structs.replace(found, unpublished=table.amount)
-    return msgspec.structs.replace(found, minutes=minutes, remarks=tuple(_remarks(found)))
+            unpublished = one.published.amount
+    organisation = result.folder.parents[3 if result.scaling_type else 2]
+    return msgspec.structs.replace(
+        one,
+        division=division,
+        description=read_content(organisation / "systems" / f"{result.system}.json", round_) or {},
+        result=result,
+        edit_factor=edit_factor,
+        unpublished=unpublished,
+        minutes=minutes,
+        run_minutes=tuple(run_minutes),
+    )
 
 
 def _minutes(milliseconds: float | None) -> Fraction | None:
     return None if milliseconds is None else Fraction(milliseconds) / 60_000
 
 
-def _scores(facts: Facts, entry: Entry) -> dict[str, Fraction | None]:
+def _scores(result: Result, run_minutes: Sequence[Fraction | None], *, edited: bool) -> dict[str, Fraction | None]:
     """Return the time to train on each basis; None where there is none."""
-    mean = _olympic_mean(entry, facts.run_minutes)
+    mean = _olympic_mean(result, run_minutes)
     if mean is None:
         return dict.fromkeys(BASES)
     unscaled = mean
-    if facts.edit_factor is not None:
-        lengths = [measure_lengths(log) if log.counts_in(entry.rules) else None for log in entry.logs]
-        unscaled = _olympic_mean(entry, [_minutes(of and of[1]) for of in lengths]) or mean
+    if edited:
+        lengths = [measure_lengths(log) if log.counts_in(result.rules) else None for log in result.logs]
+        unscaled = _olympic_mean(result, [_minutes(of and of[1]) for of in lengths]) or mean
     # Both of these scale the times as they stand in the logs, edited or not: so do the official tools.
-    as_published = mean * (facts.scaling_json or 1)
-    scores = as_published, unscaled, mean * exact(entry.score.expected_scaling), unscaled * (facts.rcp_factor or 1)
-    return dict(zip(BASES, scores, strict=True))
+    as_published, expected = mean * (_scaling_json(result) or 1), mean * exact(result.score.expected_scaling)
+    return dict(zip(BASES, (as_published, unscaled, expected, unscaled * (rcp_factor(result) or 1)), strict=True))
 
 
-def _olympic_mean(entry: Entry, minutes: Sequence[Fraction | None]) -> Fraction | None:
+def _olympic_mean(result: Result, minutes: Sequence[Fraction | None]) -> Fraction | None:
     """Return the olympic mean as the official tool has it, but exact."""
-    unscaled, cut = entry.score.unscaled, cut_of(entry.benchmark)
-    if unscaled is None or entry.scaling_type == "weak":
+    unscaled, cut = result.score.unscaled, cut_of(result.benchmark)
+    if unscaled is None or result.scaling_type == "weak":
         return None if unscaled is None else exact(unscaled)
     kept = sorted(value for value in minutes if value is not None)[cut : len(minutes) - cut]
     return sum(kept, Fraction(0)) / len(kept) if kept else None
 
 
-def _rcp_factor(entry: Entry) -> Fraction | None:
-    """The factor to the reference's mean; BERT by the count that decided, or by the other where that one rejects it."""
-    answers = (entry.rcp, entry.rcp.also) if entry.rcp.verdict == "pass" else (entry.rcp.also, entry.rcp)
+def rcp_factor(result: Result) -> Fraction | None:
+    """Return the factor to the reference's mean, 1 where the result is not faster; None where nothing is compared.
+
+    Of BERT by the count that decided, or by the other where that one rejects it.
+    """
+    answers = (result.rcp, result.rcp.also) if result.rcp.verdict == "pass" else (result.rcp.also, result.rcp)
     for one in answers:
         if one is not None and one.mean and one.reference_mean:
             return max(Fraction(1), exact(one.reference_mean) / exact(one.mean))
     return None
 
 
-def _remarks(facts: Facts) -> Iterator[str]:
+def _scaling_json(result: Result) -> Fraction | None:
+    return exact(result.score.scaling) if result.score.scaling_file else None
+
+
+def _divisions_in_logs(result: Result) -> tuple[str, ...]:
+    return tuple(sorted({log.division for log in result.logs if log.division}))
+
+
+def _remarks(of: FoundResult, result: Result) -> Iterator[str]:
     """Yield what a reader of its figures should know of a result."""
-    if facts.edit_factor is not None:
-        yield f"all its times were multiplied by {fixed(facts.edit_factor)} after the runs"
-    if facts.rcp == "fail":
-        factor = "" if facts.rcp_factor is None else f", factor to the mean {fixed(facts.rcp_factor)}"
-        yield f"converges faster than its reference allows{factor}"
-    if (facts.converged or 0) < (facts.runs or 0):
-        yield f"{facts.converged} of {facts.runs} runs converged"
-    if facts.unpublished is not None:
-        yield f"{decimal(facts.unpublished)} minutes ({facts.published_source}) is not the score of its logs"
-    elif facts.published_source is not None:
-        yield f"published: {facts.published_source}"
-    elif facts.scaling_json is not None:
-        yield f"published with the factor {fixed(facts.scaling_json)} of scaling.json"
-    if facts.division is not None and facts.division_in_logs and facts.division_in_logs != (facts.division,):
-        yield f"the logs say division {', '.join(facts.division_in_logs)}"
+    if of.edit_factor is not None:
+        yield f"all its times were multiplied by {fixed(of.edit_factor)} after the runs"
+    if result.rcp.verdict == "fail":
+        factor = rcp_factor(result)
+        of_mean = "" if factor is None else f", factor to the mean {fixed(factor)}"
+        yield f"converges faster than its reference allows{of_mean}"
+    if result.converged < len(result.logs):
+        yield f"{result.converged} of {len(result.logs)} runs converged"
+    if of.published is not None and of.unpublished is not None:
+        yield f"{decimal(of.unpublished)} minutes ({of.published.source}) is not the score of its logs"
+    elif of.published is not None:
+        yield f"published: {of.published.source}"
+    elif (scaling := _scaling_json(result)) is not None:
+        yield f"published with the factor {fixed(scaling)} of scaling.json"
+    logged = _divisions_in_logs(result)
+    if of.division is not None and logged and logged != (of.division,):
+        yield f"the logs say division {', '.join(logged)}"
 
 
 def exact(value: float) -> Fraction:

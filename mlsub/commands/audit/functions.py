@@ -17,22 +17,22 @@ from typing import Any
 import msgspec
 
 from mlsub.commands.audit.expression import Call
-from mlsub.commands.audit.facts import Facts, exact
+from mlsub.commands.audit.facts import exact, rcp_factor
 from mlsub.commands.audit.given import (
     UNSAID,
     WHERE,
     NoValueError,
     fastest,
     most,
-    own_entry,
     peers,
     previous,
     raced,
     rank,
     submitted,
 )
-from mlsub.commands.audit.places import Given, product
+from mlsub.commands.audit.places import FoundResult
 from mlsub.io.show import show
+from mlsub.systems.fields import category
 
 #: A number of more bits is not a figure of a claim; the bound keeps a hostile file from using up the memory.
 MAX_BITS = 8192
@@ -89,19 +89,19 @@ COUNTS = {
 }
 
 
-def _counted(what: str, _: Any, of: Facts) -> Fraction:
+def _counted(what: str, _: Any, of: FoundResult) -> Fraction:
     for field in COUNTS[what]:
-        if product(of.description, field) is None:
+        if of.product(field) is None:
             raise NoValueError(f"the system description of {of.name} gives no number for {field}", UNSAID)
-    return Fraction(product(of.description, *COUNTS[what]) or 0)
+    return Fraction(of.product(*COUNTS[what]) or 0)
 
 
-def _epochs(_: Any, of: Facts) -> Fraction:
+def _epochs(_: Any, of: FoundResult) -> Fraction:
     values = _numbers(of, "epochs", [run.timeline.epochs or None for run in of.converging])
     return Fraction(sum(values)) / len(values)
 
 
-def _samples(_: Any, of: Facts) -> Fraction:
+def _samples(_: Any, of: FoundResult) -> Fraction:
     """Return the mean without the least and the most."""
     if of.benchmark == "bert":
         said: list[Any] = [run.hyperparameters.get("train_samples") for run in of.converging]
@@ -113,12 +113,21 @@ def _samples(_: Any, of: Facts) -> Fraction:
     return Fraction(sum(kept)) / len(kept)
 
 
-def _quality(_: Any, of: Facts) -> Fraction:
+def _quality(_: Any, of: FoundResult) -> Fraction:
     last = [run.evaluations[-1].value if run.evaluations else None for run in of.converging]
     return min(_numbers(of, "an evaluation", last))
 
 
-def _numbers(of: Facts, what: str, values: Sequence[Any]) -> list[Fraction]:
+def _available(_: Any, of: FoundResult) -> bool:
+    return (category(of.text("status")) or "").startswith("Available")
+
+
+def _energy(_: Any, of: FoundResult) -> Fraction:
+    energy = of.result.energy if of.result else None
+    return _numbers(of, "energy", [energy.scaled if energy else None])[0]
+
+
+def _numbers(of: FoundResult, what: str, values: Sequence[Any]) -> list[Fraction]:
     """Numbers of runs, all of them."""
     numbers = [one for value in values if isinstance(one := _plain(value), Fraction)]
     if not numbers or len(numbers) < len(values):
@@ -126,13 +135,14 @@ def _numbers(of: Facts, what: str, values: Sequence[Any]) -> list[Fraction]:
     return numbers
 
 
-def _rcp(_: Any, of: Facts) -> Fraction:
-    if of.rcp is None or of.rcp_factor is None:
+def _rcp(_: Any, of: FoundResult) -> Fraction:
+    factor = rcp_factor(of.result) if of.result else None
+    if factor is None:
         raise NoValueError(f"{of.name} is not compared with reference convergence points", UNSAID)
-    return of.rcp_factor
+    return factor
 
 
-def _hyper(_: Any, of: Facts, name: str) -> Fraction | str | bool:
+def _hyper(_: Any, of: FoundResult, name: str) -> Fraction | str | bool:
     logged = [log.run.hyperparameters[name] for log in of.logs if name in log.run.hyperparameters]
     if len({repr(value)[:1000] for value in logged}) != 1:
         why = "several values of it" if logged else "no such hyperparameter"
@@ -140,7 +150,7 @@ def _hyper(_: Any, of: Facts, name: str) -> Fraction | str | bool:
     return _plain(logged[0])
 
 
-def _field(_: Any, of: Facts, name: str) -> Fraction | str | bool:
+def _field(_: Any, of: FoundResult, name: str) -> Fraction | str | bool:
     if name not in of.description:
         raise NoValueError(f"the system description of {of.name} has no field {name[:60]!r}", UNSAID)
     return _plain(of.description[name])
@@ -160,13 +170,13 @@ def _plain(value: Any) -> Fraction | str | bool:
 _SAME = ("round", "submitter", "division", "system", "benchmark")
 
 
-def _same(at: Any, fact: str, a: Facts, b: Facts) -> bool:
+def _same(at: Any, fact: str, a: FoundResult, b: FoundResult) -> bool:
     if fact in _SAME:
         return bool(getattr(a, fact) == getattr(b, fact))
     if fact in COUNTS:
         return _counted(fact, at, a) == _counted(fact, at, b)
     if fact == "accelerator":
-        return own_entry(at, a).accelerator == own_entry(at, b).accelerator
+        return a.chip == b.chip
     read = _field if fact in a.description or fact in b.description else _hyper
     return read(at, a, fact) == read(at, b, fact)
 
@@ -179,10 +189,10 @@ class Function(msgspec.Struct, frozen=True):
 
     takes: str
     unit: str | None
-    how: Callable[..., Answer | Facts | Fraction]
+    how: Callable[..., Answer | FoundResult | Fraction]
     gives: str = "number"
     named: tuple[str, ...] = ()
-    over: Callable[..., Sequence[Given]] | None = None
+    over: Callable[..., Sequence[FoundResult]] | None = None
 
     def kinds(self, count: int) -> list[str] | None:
         """Return the kind of each of so many arguments; None where it does not take so many."""
@@ -242,10 +252,10 @@ OPERATIONS = {
 }
 
 
-def _over(unit: str, of: Callable[[Given], object], *without: str) -> Function:
+def _over(unit: str, of: Callable[[FoundResult], object], *without: str) -> Function:
     """Return a function that counts how many different values the results of some rounds have."""
 
-    def how(_: Any, among: Sequence[Given], *__: object, **___: str) -> Fraction:
+    def how(_: Any, among: Sequence[FoundResult], *__: object, **___: str) -> Fraction:
         return Fraction(len({of(one) for one in among}))
 
     named = tuple(name for name in WHERE if name not in ("submitter", *without))
@@ -272,24 +282,24 @@ FUNCTIONS = {
     "hosts": Function("result", "nodes", partial(_counted, "nodes")),
     "cpus": Function("result", "cpus", partial(_counted, "cpus")),
     "runs": Function("result", "runs", lambda _, a: Fraction(len(a.logs))),
-    "converged": Function("result", "runs", lambda _, a: Fraction(a.converged or 0)),
+    "converged": Function("result", "runs", lambda _, a: Fraction(a.result.converged if a.result else 0)),
     "epochs": Function("result", "epochs", _epochs),
     "samples": Function("result", "samples", _samples),
     "quality": Function("result", "x", _quality),
     "rcp": Function("result", "x", _rcp),
     "hyper": Function("result text", None, _hyper, "any"),
     "field": Function("result text", None, _field, "any"),
-    "available": Function("result", None, lambda _, a: (a.category or "").startswith("Available"), "truth"),
+    "available": Function("result", None, _available, "truth"),
     "contains": Function("text text", None, lambda _, whole, part: part.lower() in whole.lower(), "truth"),
     "same": Function("fact result result", None, _same, "truth"),
-    "energy": Function("result", "j", lambda _, a: _numbers(a, "energy", [a.energy])[0]),
+    "energy": Function("result", "j", _energy),
     "previous": Function("result", None, previous, "result"),
     "rank": Function("result", "results", rank, named=(*_RANKED, "rounds"), over=peers),
     "fastest": Function("round benchmark", "min", fastest, named=_RANKED, over=raced),
     "most": Function("round", "results", most, named=WHERE, over=submitted),
     "count": _over("results", lambda one: one.folder),
-    "systems": _over("systems", lambda one: (one.organisation, one.name), "system"),
-    "benchmarks": _over("benchmarks", lambda one: one.benchmark_name, "benchmark"),
+    "systems": _over("systems", lambda one: (one.organisation, one.system_name or one.system), "system"),
+    "benchmarks": _over("benchmarks", lambda one: one.results_folder.benchmark, "benchmark"),
     "submitters": _over("submitters", lambda one: one.organisation),
 }
 

@@ -11,8 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from mlsub.commands.audit.facts import Facts
-from mlsub.commands.audit.places import Given, RoundFolder, given_in
+from mlsub.commands.audit.places import FoundResult, RoundFolder, results_in
 from mlsub.commands.audit.verdict import ClaimVerdict
 from mlsub.commands.audit.vocabulary import accelerators_in
 from mlsub.divisions import DIVISIONS
@@ -43,13 +42,13 @@ def accelerators_meant(text: str) -> frozenset[str]:
 
 
 #: What results are chosen by, and whether one has a value.
-_TESTS: dict[str, Callable[[Given, str], bool]] = {
+_TESTS: dict[str, Callable[[FoundResult, str], bool]] = {
     "division": lambda one, value: one.division == value,
-    "benchmark": lambda one, value: value in (one.benchmark, one.benchmark_name),
+    "benchmark": lambda one, value: value in (one.results_folder.benchmark, one.benchmark_in_round),
     "system": lambda one, value: one.system == value,
     "submitter": lambda one, value: one.organisation == organisation(value),
-    "accelerator": lambda one, value: one.accelerator in accelerators_meant(value),
-    "vendor": lambda one, value: one.vendor == organisation(value),
+    "accelerator": lambda one, value: one.chip is not None and one.chip.name in accelerators_meant(value),
+    "vendor": lambda one, value: one.chip is not None and one.chip.vendor[0] == organisation(value),
     "chips": lambda one, value: str(one.chips) == value,
     "nodes": lambda one, value: str(one.nodes) == value,
 }
@@ -85,7 +84,7 @@ def rounds_meant(text: str, usage: str = "training") -> tuple[str, ...]:
     return {"": (round_,), "before": order[:at], "until": order[: at + 1]}[word]
 
 
-def submitted(at: Any, span: str, submitter: str | None = None, **where: str) -> list[Given]:
+def submitted(at: Any, span: str, submitter: str | None = None, **where: str) -> list[FoundResult]:
     """Return the results of some rounds, of one submitter or of all.
 
     Raises:
@@ -103,37 +102,37 @@ def submitted(at: Any, span: str, submitter: str | None = None, **where: str) ->
         known = list(dict.fromkeys(name for one in among for name in one.organisations))
         if organisation(submitter) not in map(organisation, known):
             raise NoValueError(f"no submitter {submitter!r} in {span}{did_you_mean(submitter, known)}", ABSENT)
-    return _chosen(given_in(here, "training", {one.round for one in here}), where)
+    return _chosen(results_in(here, "training", {one.round for one in here}), where)
 
 
-def _chosen(results: Collection[Given], where: Mapping[str, str]) -> list[Given]:
+def _chosen(results: Collection[FoundResult], where: Mapping[str, str]) -> list[FoundResult]:
     return [one for one in results if all(_TESTS[name](one, value) for name, value in where.items())]
 
 
-def raced(at: Any, span: str, benchmark: str, *, division: str = "closed", **where: str) -> list[Given]:
+def raced(at: Any, span: str, benchmark: str, *, division: str = "closed", **where: str) -> list[FoundResult]:
     """Return the results of a benchmark in some rounds."""
     return _several(submitted(at, span, benchmark=benchmark, division=division, **where), where)
 
 
-def peers(at: Any, of: Facts, *, rounds: str = "", division: str = "", **where: str) -> list[Given]:
+def peers(at: Any, of: FoundResult, *, rounds: str = "", division: str = "", **where: str) -> list[FoundResult]:
     """Return the results that one may be ranked among, itself included: by default those of its round and division."""
-    own = own_entry(at, of)
-    spans = rounds_meant(rounds or f"v{own.round}")
-    if own.round not in spans:
-        raise NoValueError(f"{of.name} is of v{own.round}, which is not among the rounds {rounds!r}")
-    chosen = _chosen(_comparable(at, own, spans), {**where, "division": division or own.division or ""})
-    if own not in chosen:
+    spans = rounds_meant(rounds or f"v{of.round}")
+    if of.round not in spans:
+        raise NoValueError(f"{of.name} is of v{of.round}, which is not among the rounds {rounds!r}")
+    chosen = _chosen(_comparable(at, of, spans), {**where, "division": division or of.division or ""})
+    if of.folder not in [one.folder for one in chosen]:
         raise NoValueError(f"{of.name} is not among the results that it is to be ranked among", UNSAID)
     return _several(chosen, where)
 
 
-def _comparable(at: Any, own: Given, rounds: Collection[str]) -> list[Given]:
+def _comparable(at: Any, own: FoundResult, rounds: Collection[str]) -> list[FoundResult]:
     """Return the results of some rounds that one may be compared with."""
-    near = [one for one in rounds if compatible(own.usage, own.benchmark, own.round, one) is Compatible.YES]
-    return [one for one in given_in(at.rounds, own.usage, near) if one.benchmark_name == own.benchmark_name]
+    benchmark = own.results_folder.benchmark
+    near = [one for one in rounds if compatible(own.usage, own.benchmark or "", own.round, one) is Compatible.YES]
+    return [one for one in results_in(at.rounds, own.usage, near) if one.results_folder.benchmark == benchmark]
 
 
-def _several(found: list[Given], where: Mapping[str, str]) -> list[Given]:
+def _several(found: list[FoundResult], where: Mapping[str, str]) -> list[FoundResult]:
     """Return results that one can be the fastest of: those of a single organisation only where they are asked for."""
     names = {one.organisation for one in found}
     if "submitter" in where and found:
@@ -144,61 +143,51 @@ def _several(found: list[Given], where: Mapping[str, str]) -> list[Given]:
     return found
 
 
-def own_entry(at: Any, of: Facts) -> Given:
-    """Return a result as one of those given."""
-    for one in given_in(at.rounds, of.usage, (of.round,)):
-        if (one.submitter, one.system, one.folder.name) == (of.submitter, of.system, of.benchmark):
-            return one
-    raise NoValueError(f"{of.name} lies in no organisation's folder that is given", UNSAID)
-
-
-def minutes_of(at: Any, results: Sequence[Given]) -> list[Fraction]:
+def minutes_of(at: Any, results: Sequence[FoundResult]) -> list[Fraction]:
     """Return the time to train of each result that has one."""
     minutes = (facts.minutes.get(at.question[0]) for facts in at.read(results))
     return [one for one in minutes if one is not None]
 
 
-def fastest(at: Any, among: Sequence[Given], *_: object, **__: str) -> Fraction:
+def fastest(at: Any, among: Sequence[FoundResult], *_: object, **__: str) -> Fraction:
     """Return the least minutes of some results."""
     return min(minutes_of(at, among))
 
 
-def rank(at: Any, among: Sequence[Given], of: Facts, **_: str) -> Fraction:
+def rank(at: Any, among: Sequence[FoundResult], of: FoundResult, **_: str) -> Fraction:
     """Return the place of a result by time to train, 1 for the fastest."""
     own = at.minutes(of).low
     return Fraction(1 + sum(one < own for one in minutes_of(at, among)))
 
 
-def most(_: Any, among: Sequence[Given], *__: object, **___: str) -> Fraction:
+def most(_: Any, among: Sequence[FoundResult], *__: object, **___: str) -> Fraction:
     """Return the most results that one organisation has."""
     return Fraction(max(Counter(one.organisation for one in among).values(), default=0))
 
 
-#: What stays the same from a round to the next.
-_KEPT = ("organisation", "division", "accelerator", "chips")
-
-
-def previous(at: Any, of: Facts) -> Facts:
+def previous(at: Any, of: FoundResult) -> FoundResult:
     """Return the result of the round before: same organisation, benchmark, division, accelerators and their number.
 
     Raises:
         NoValueError: that round is not given, or has no such result.
     """
-    own, order = own_entry(at, of), known_rounds(of.usage)
+    order = known_rounds(of.usage)
     before = order[order.index(of.round) - 1 : order.index(of.round)]
-    found = given_in(at.rounds, of.usage, before)
-    alike = [
-        one for one in _comparable(at, own, before) if all(getattr(one, name) == getattr(own, name) for name in _KEPT)
-    ]
-    known: list[Facts] = [facts for facts in at.read(alike) if facts.minutes.get("published") is not None]
+
+    def kept(one: FoundResult) -> tuple[Any, ...]:
+        return one.organisation, one.division, one.chip, one.chips
+
+    alike = [one for one in _comparable(at, of, before) if kept(one) == kept(of)]
+    known: list[FoundResult] = [one for one in at.read(alike) if one.minutes.get("published") is not None]
     if not known:
-        why = f"no such result of {own.organisation} in" if found else "no results are given of"
+        found = results_in(at.rounds, of.usage, before)
+        why = f"no such result of {of.organisation} in" if found else "no results are given of"
         name = f"v{before[0]}" if before else "a round before"
         raise NoValueError(f"previous({of.name}): {why} {name}", UNSAID if found else ABSENT)
-    return min(known, key=lambda facts: facts.minutes["published"] or 0)
+    return min(known, key=lambda one: one.minutes["published"] or 0)
 
 
-def words_of(results: Sequence[Given]) -> str:
+def words_of(results: Sequence[FoundResult]) -> str:
     """Return what a call has looked at, for a note."""
     rounds = dict.fromkeys(f"v{one.round}" for one in results)
     of = plural(len({one.organisation for one in results}), "organisation")

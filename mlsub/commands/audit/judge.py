@@ -7,15 +7,24 @@ from fractions import Fraction
 
 import msgspec
 
-from mlsub.commands.audit.claims import Claim, Reading
+from mlsub.commands.audit.claims import Claim, ClaimReading
 from mlsub.commands.audit.evaluate import World, depends, evaluate
 from mlsub.commands.audit.expression import Call, Constant, Node, conditions, parse
 from mlsub.commands.audit.facts import BASES, deciding, score_words
 from mlsub.commands.audit.functions import COMPARISONS, Band
 from mlsub.commands.audit.given import NoValueError, words_of
 from mlsub.commands.audit.subject import changes, contradicts, differences, misquoted, statements, wording_differs
-from mlsub.commands.audit.verdict import HOLDING, BreakEven, ClaimVerdict, Difference, Judged, Near, Outcome, Variant
-from mlsub.commands.audit.wording import MINUTES, Interval, Stated, accepted, decimal, fits, truncated, understated
+from mlsub.commands.audit.verdict import (
+    HOLDING,
+    BasisOutcome,
+    BreakEven,
+    ClaimVerdict,
+    JudgedClaim,
+    Near,
+    TextDifference,
+    Variant,
+)
+from mlsub.commands.audit.wording import MINUTES, AcceptedRange, Stated, accepted, decimal, fits, truncated, understated
 from mlsub.commands.audit.words import compared_in, incomparable, undecided, unlike
 from mlsub.io.show import show
 
@@ -37,7 +46,7 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
 
     def variant(self, world: World) -> Variant:
         """Return what the reading comes to on every basis."""
-        outcomes: list[Outcome] = []
+        outcomes: list[BasisOutcome] = []
         for basis in (*self.bases, *(basis for basis in BASES if basis not in self.bases)):
             try:
                 value = self._value(world, basis)
@@ -48,7 +57,7 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
             outcomes.append(self._outcome(basis, value))
         # Of bases on which the value is the same, the first is shown.
         counted = [outcome for outcome in outcomes if outcome.decides]
-        distinct: dict[Fraction | bool, Outcome] = {}
+        distinct: dict[Fraction | bool, BasisOutcome] = {}
         for outcome in outcomes:
             # The mean of the reference points is worth a line where it changes the answer.
             if outcome.basis != "rcp_mean" or outcome.decides or outcome.holds != counted[0].holds:
@@ -91,15 +100,15 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
         except NoValueError:
             return None
 
-    def _outcome(self, basis: str, value: Band | bool | None) -> Outcome:
+    def _outcome(self, basis: str, value: Band | bool | None) -> BasisOutcome:
         decides, stated = basis in self.bases, self.stated
         if isinstance(value, Band) is isinstance(stated.amount, bool):
             raise NoValueError("a number is compared with true or false")
         if not isinstance(value, Band):
-            return Outcome(basis=basis, value=bool(value), holds=value == stated.amount, decides=decides)
+            return BasisOutcome(basis=basis, value=bool(value), holds=value == stated.amount, decides=decides)
         holds, cut_off = fits(stated, value.low), truncated(stated)
         cut = cut_off is not None and value.low in cut_off
-        return Outcome(basis=basis, value=value.low, holds=holds, decides=decides, truncated=cut)
+        return BasisOutcome(basis=basis, value=value.low, holds=holds, decides=decides, truncated=cut)
 
     def _inside(self, spread: Band | bool | None) -> bool:
         """Return whether all that the inputs' uncertainty allows is accepted."""
@@ -160,7 +169,7 @@ def verdict_of(variants: Collection[Variant]) -> tuple[ClaimVerdict, str | None]
 _NUMBERS = frozenset((*HOLDING, ClaimVerdict.FAILS, ClaimVerdict.DEPENDS))
 
 
-def judge(claim: Claim, world: World, asked: Collection[str] = ()) -> Judged:
+def judge(claim: Claim, world: World, asked: Collection[str] = ()) -> JudgedClaim:
     """Return the verdict on a claim.
 
     Args:
@@ -176,7 +185,7 @@ def judge(claim: Claim, world: World, asked: Collection[str] = ()) -> Judged:
     worst = max((judged, *further), key=lambda one: list(ClaimVerdict).index(one.verdict))
     verdict, reason = worst.verdict, worst.reason
     compared = compared_in(claim, world)
-    others: tuple[Difference, ...] = ()
+    others: tuple[TextDifference, ...] = ()
     if verdict is not ClaimVerdict.NOT_CHECKED:
         others = (*differences(claim, world, compared), *misquoted(claim), *unlike(claim, compared, world))
     if others:
@@ -207,10 +216,10 @@ def judge(claim: Claim, world: World, asked: Collection[str] = ()) -> Judged:
     )
 
 
-def _of_expression(claim: Claim, world: World, asked: Collection[str]) -> Judged:
+def _of_expression(claim: Claim, world: World, asked: Collection[str]) -> JudgedClaim:
     stated = claim.figure
     window = accepted(stated) if stated is not None else None
-    judged = Judged(claim=claim, verdict=ClaimVerdict.NOT_VERIFIABLE, accepted=window)
+    judged = JudgedClaim(claim=claim, verdict=ClaimVerdict.NOT_VERIFIABLE, accepted=window)
     if stated is None or claim.expr is None:
         why = claim.unverifiable or "the statements agree, and nothing here decides which value is true"
         return msgspec.structs.replace(judged, reason=why)
@@ -266,7 +275,7 @@ def _sides(part: Node, world: World, basis: str) -> Iterator[str]:
 MAX_INPUTS = 10
 
 
-def _break_even(expr: str, headline: Outcome, window: Interval | None, world: World) -> Iterator[BreakEven]:
+def _break_even(expr: str, headline: BasisOutcome, window: AcceptedRange | None, world: World) -> Iterator[BreakEven]:
     """Yield where each uncertain input takes a reading to an end of what is accepted, the others being as stated.
 
     Only where the figure is linear in the input, or one over it is: then the answer is exact.
@@ -340,7 +349,7 @@ def _looked_at(claim: Claim, world: World) -> Iterator[str]:
             yield f"{text} is said of the {words_of(among)}"
 
 
-def _near(reading: Reading, world: World) -> Near:
+def _near(reading: ClaimReading, world: World) -> Near:
     expr = reading.expr
     try:
         answer = evaluate(parse(expr), world, "published")
@@ -363,5 +372,5 @@ def labels(expressions: Sequence[str], world: World) -> list[str | None]:
 
 
 def _described(expression: str, key: str, world: World) -> str:
-    known = [facts for facts in world.facts_in(expression) if facts.found]
+    known = [facts for facts in world.facts_in(expression) if facts.result]
     return "/".join(dict.fromkeys(str(value) for one in known if (value := getattr(one, key))))

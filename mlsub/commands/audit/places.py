@@ -1,28 +1,32 @@
-"""Where results lie: the rounds and organisations of some folders, and the folder of a result in them."""
+"""Results: the folders of rounds in which they lie, and what is known of one before and after its logs are read."""
 
 from __future__ import annotations
 
 import math
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from mlsub.commands.audit.claims import Result
+from mlsub.commands.audit.claims import ClaimedResult
 from mlsub.divisions import division_name
 from mlsub.io import MlsubError
 from mlsub.io.problems import did_you_mean
 from mlsub.io.show import flat
+from mlsub.log.run import Run
 from mlsub.rounds import get_round
 from mlsub.rounds.benchmarks import ResultsFolder
 from mlsub.submission.find import PathKind, Place, is_folder, organisation, organisations
+from mlsub.submission.model import LogReport
+from mlsub.submission.result import Result
 from mlsub.submission.tree import read_tree
-from mlsub.systems.description import read_description
+from mlsub.systems.description import read_content
 from mlsub.systems.fields import count
-from mlsub.systems.names import chip_of
+from mlsub.systems.names import Chip, chip_of
 from mlsub.workspace import ANY, find_places, in_one_line
 
 
@@ -54,7 +58,7 @@ def _rounds_at(path: str) -> Iterator[RoundFolder]:
         yield RoundFolder(one.usage, one.round, Path(path), known)
 
 
-def folder_of(result: Result, rounds: Sequence[RoundFolder]) -> Path:
+def folder_of(result: ClaimedResult, rounds: Sequence[RoundFolder]) -> Path:
     """Return the folder of a result's logs.
 
     Raises:
@@ -99,74 +103,108 @@ def _step(folder: Path, name: str, kind: str) -> Path:
     raise MlsubError(f"no {kind} {name!r} in {folder.parent.name}/{folder.name}{hint}")
 
 
-class Given(msgspec.Struct, frozen=True, kw_only=True):
-    """A result among those given, by its folders and the description of its system; no log of it has been read.
+class FoundResult(ClaimedResult, frozen=True, kw_only=True):
+    """A result that claims name, or one of all those given, and what is known of it.
 
-    ``benchmark`` is the folder as the round has it, ``benchmark_name`` the same in every round, ``name`` the system's;
-    ``division``, ``accelerator``, ``vendor``, ``chips`` and ``nodes`` are None where the description does not say.
+    Of those given the ``folder`` of the logs and the ``description`` of the system are known, and the ``division`` is
+    the description's. ``result`` is there once the logs are read, and with it what follows; without it ``reason`` may
+    say why. ``minutes`` are the time to train on each basis, ``run_minutes`` those of the runs in the order of their
+    files, None for a run that counts as slowest. ``edit_factor`` is what all times were multiplied by after the runs,
+    None where they were not. ``unpublished`` is the score of a table that the claims file gives where it is not that of
+    the logs: it decides nothing.
     """
 
-    usage: str
-    round: str
-    submitter: str
-    organisation: str
-    system: str
-    benchmark: str
-    benchmark_name: str
-    folder: Path
-    division: str | None
-    name: str
-    accelerator: str | None
-    vendor: str | None
-    chips: int | None
-    nodes: int | None
+    folder: Path | None = None
+    description: Mapping[str, Any] = {}
+    result: Result | None = None
+    reason: str | None = None
+    edit_factor: Fraction | None = None
+    unpublished: Fraction | None = None
+    minutes: Mapping[str, Fraction | None] = {}
+    run_minutes: tuple[Fraction | None, ...] = ()
+
+    @property
+    def logs(self) -> tuple[LogReport, ...]:
+        """Its logs; none where they are not read."""
+        return self.result.logs if self.result else ()
+
+    @property
+    def converging(self) -> list[Run]:
+        """The runs that reached the target."""
+        return [log.run for log in self.logs if log.run.converged]
+
+    @property
+    def organisation(self) -> str:
+        """The organisation behind the submitter's folder."""
+        return organisation(self.submitter or "")
+
+    @property
+    def results_folder(self) -> ResultsFolder:
+        """Its benchmark as a folder of its round, which knows what it may be compared with."""
+        return ResultsFolder(self.usage, self.round, self.benchmark or "")
+
+    @property
+    def benchmark_in_round(self) -> str | None:
+        """Its benchmark by the name that it has in its round."""
+        return get_round(self.usage, self.round).benchmark_in(self.benchmark or "")
+
+    @property
+    def system_name(self) -> str | None:
+        """The name of the system in its description."""
+        return self.text("system_name") or None
+
+    @property
+    def chip(self) -> Chip | None:
+        """The accelerator; None where no table has it."""
+        system = self.system or ""
+        return chip_of(self.text("accelerator_model_name"), self.system_name or system, system)
+
+    @property
+    def chips(self) -> int | None:
+        """The number of accelerators, or of host processors where it has none: these do the computing then."""
+        fields = ("accelerators_per_node", "host_processors_per_node")
+        return next((chips for one in fields if (chips := self.product("number_of_nodes", one))), None)
+
+    @property
+    def nodes(self) -> int | None:
+        """The number of nodes."""
+        return self.product("number_of_nodes")
+
+    def text(self, field: str) -> str:
+        """Return a field of the description as text; empty where it is missing or something else."""
+        value = self.description.get(field)
+        return value if isinstance(value, str) else ""
+
+    def product(self, *fields: str) -> int | None:
+        """Return the product of counts of the description; None where one is not there."""
+        counts = [count(self.description.get(field)) for field in fields]
+        return None if None in counts else math.prod(one or 0 for one in counts)
 
 
-def given_in(rounds: Sequence[RoundFolder], usage: str, names: Collection[str]) -> tuple[Given, ...]:
-    """Return all results of some rounds."""
+def results_in(rounds: Sequence[RoundFolder], usage: str, names: Collection[str]) -> tuple[FoundResult, ...]:
+    """Return all results of some rounds; no log is read."""
     here = [one for one in rounds if one.usage == usage and one.round in names]
-    return tuple(
-        one for place in here for path in place.organisations.values() for one in _given(path, usage, place.round)
-    )
+    folders = [(folder, place.round) for place in here for folder in place.organisations.values()]
+    return tuple(one for folder, name in folders for one in _list_results(folder, usage, name))
 
 
 @lru_cache(maxsize=1024)
-def _given(folder: Path, usage: str, round_: str) -> tuple[Given, ...]:
+def _list_results(folder: Path, usage: str, round_: str) -> tuple[FoundResult, ...]:
     """Return the results of an organisation in a round."""
     of, found = get_round(usage, round_), []
     for entry in read_tree(Place(folder, PathKind.ORGANISATION), f"{folder.name}/", of).entries:
         if entry.results:
-            description = read_description(folder / "systems" / f"{entry.system}.json", entry.system, of)
-            content, name = description.content or {}, description.text("system_name") or entry.system
-            chip = chip_of(description.text("accelerator_model_name") or "", name, entry.system)
-            found.append(
-                Given(
-                    usage=usage,
-                    round=round_,
-                    submitter=folder.name,
-                    organisation=organisation(folder.name),
-                    system=entry.system,
-                    benchmark=str(of.benchmark_in(entry.benchmark)),
-                    benchmark_name=ResultsFolder(usage, round_, entry.benchmark).benchmark,
-                    folder=Path(os.path.abspath(entry.folder)),  # noqa: PTH100  (links keep their names)
-                    division=division_name(description.division),
-                    name=name,
-                    accelerator=chip.name if chip else None,
-                    vendor=chip.vendor[0] if chip else None,
-                    chips=chips_of(content),
-                    nodes=product(content, "number_of_nodes"),
-                )
+            description = read_content(folder / "systems" / f"{entry.system}.json", of) or {}
+            division = description.get("division")
+            one = FoundResult(
+                round=round_,
+                usage=usage,
+                submitter=folder.name,
+                system=entry.system,
+                benchmark=entry.benchmark,
+                division=division_name(division if isinstance(division, str) else None),
+                folder=Path(os.path.abspath(entry.folder)),  # noqa: PTH100  (links keep their names)
+                description=description,
             )
+            found.append(one)
     return tuple(found)
-
-
-def chips_of(description: Mapping[str, Any]) -> int | None:
-    """Return the accelerators of a system, or its host processors where it has none: these do the computing then."""
-    per_node = ("accelerators_per_node", "host_processors_per_node")
-    return next((chips for one in per_node if (chips := product(description, "number_of_nodes", one))), None)
-
-
-def product(description: Mapping[str, Any], *fields: str) -> int | None:
-    """Return the product of counts of a system description; None where one is not there."""
-    counts = [count(description.get(field)) for field in fields]
-    return None if None in counts else math.prod(one or 0 for one in counts)

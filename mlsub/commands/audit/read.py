@@ -9,7 +9,16 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from mlsub.commands.audit.claims import FORM, Claim, ClaimsFile, Input, Reading, Result, Source, Statement
+from mlsub.commands.audit.claims import (
+    FORM,
+    Claim,
+    ClaimedResult,
+    ClaimReading,
+    ClaimsFile,
+    ClaimSource,
+    Input,
+    Statement,
+)
 from mlsub.commands.audit.expression import Name, nodes, parse
 from mlsub.commands.audit.facts import BASES
 from mlsub.commands.audit.kinds import Typed, check_stated, misspelt, type_of, unit_named
@@ -57,7 +66,7 @@ class _Reader:
         self._check_together(claims)
         return replace(self._written, file=str(file), results=results, inputs=inputs, values=values, claims=claims)
 
-    def _result(self, name: str, one: Result) -> Result:
+    def _result(self, name: str, one: ClaimedResult) -> ClaimedResult:
         here, published = ("results", name), self._written.published.get(name)
         if name in BASES:
             self._flaw(f"{name!r} is the name of a basis; give the result another name", *here)
@@ -149,7 +158,7 @@ class _Reader:
             same_quantity=tuple(self._statements(one, *here, "same_quantity")),
         )
 
-    def _source(self, one: Claim, *here: Step) -> Source:
+    def _source(self, one: Claim, *here: Step) -> ClaimSource:
         """Return the document of a claim: the file's, one that it names, or its own."""
         name, documents, own = one.document, self._written.documents, one.source_override
         if name is not None and name not in documents:
@@ -182,13 +191,15 @@ class _Reader:
             self._flaw(str(error), *here)
             return None
 
-    def _readings(self, written: Any, stated: Stated | None, *here: Step, judged: bool = True) -> tuple[Reading, ...]:
+    def _readings(
+        self, written: Any, stated: Stated | None, *here: Step, judged: bool = True
+    ) -> tuple[ClaimReading, ...]:
         found = []
         for position, one in enumerate(_several(written)):
             place = (*here, position) if isinstance(written, tuple) else here
-            reading = one if isinstance(one, Reading) else Reading(expr=one)
+            reading = one if isinstance(one, ClaimReading) else ClaimReading(expr=one)
             text = _text(reading.expr)
-            kind = self._type(text, stated, *place, *(("expr",) if isinstance(one, Reading) else ()))
+            kind = self._type(text, stated, *place, *(("expr",) if isinstance(one, ClaimReading) else ()))
             if kind is not None and kind.kind == "text" and judged:
                 self._flaw("a reading is a number or true or false, not text", *place)
             found.append(replace(reading, expr=text))

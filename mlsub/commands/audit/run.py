@@ -7,12 +7,12 @@ from pathlib import Path
 
 from mlsub.commands.audit.claims import ClaimsFile
 from mlsub.commands.audit.evaluate import World
-from mlsub.commands.audit.facts import gather
+from mlsub.commands.audit.facts import find_results, show_result
 from mlsub.commands.audit.given import NoValueError
 from mlsub.commands.audit.judge import judge
 from mlsub.commands.audit.places import round_folders
 from mlsub.commands.audit.read import read_claims
-from mlsub.commands.audit.verdict import Audit, Judged
+from mlsub.commands.audit.verdict import Audit, JudgedClaim
 from mlsub.io.problems import FileProblemsError, Problem
 from mlsub.workspace import AS_FOUND, Context
 
@@ -54,12 +54,12 @@ def read_world(claims: ClaimsFile, folders: Sequence[str], *, context: Context =
     expressions = [one.expr for claim in claims.claims for one in (*claim.readings, *claim.nearest)]
     used = {name for expression in expressions for name in claims.results_in(expression)}
     wanted = [result for result in claims.results.values() if result.name in used]
-    return World(claims, gather(wanted, rounds, context), rounds, context)
+    return World(claims, find_results(wanted, rounds, context), rounds, context)
 
 
 def audit_of(world: World, *, bases: Collection[str] = ()) -> Audit:
     """Return the verdicts on claims whose results have been read; arguments and errors are those of :func:`audit`."""
-    judged: list[Judged] = []
+    judged: list[JudgedClaim] = []
     for claim in world.file.claims:
         try:
             judged.append(judge(claim, world, bases))
@@ -69,7 +69,7 @@ def audit_of(world: World, *, bases: Collection[str] = ()) -> Audit:
         file=world.file.file,
         source=world.file.source,
         bases=tuple(bases),
-        results=tuple(facts.shown for facts in world.facts.values()),
+        results=tuple(show_result(one) for one in world.facts.values()),
         inputs=tuple(world.file.inputs.values()),
         claims=tuple(judged),
     )

@@ -18,11 +18,10 @@ import msgspec
 from mlsub.commands.audit.claims import Claim, ClaimsFile
 from mlsub.commands.audit.evaluate import World
 from mlsub.commands.audit.expression import Call, Constant, Name, parse
-from mlsub.commands.audit.facts import Facts
 from mlsub.commands.audit.functions import function_of
 from mlsub.commands.audit.given import rounds_meant
-from mlsub.commands.audit.places import product
-from mlsub.commands.audit.verdict import Difference, Said
+from mlsub.commands.audit.places import FoundResult
+from mlsub.commands.audit.verdict import Said, TextDifference
 from mlsub.commands.audit.vocabulary import (
     Named,
     accelerators_in,
@@ -56,7 +55,7 @@ def _figure() -> re.Pattern[str]:
     )
 
 
-def misquoted(claim: Claim) -> Iterator[Difference]:
+def misquoted(claim: Claim) -> Iterator[TextDifference]:
     """Yield the figures of the text where none of those that are stated, in the same kind of unit, is among them.
 
     A text may say fewer digits than are stated, or more; other figures beside the right one may be of anything.
@@ -67,7 +66,7 @@ def misquoted(claim: Claim) -> Iterator[Difference]:
         said = [(written, fits) for written, of, fits in _said(claim) if kind == of and written[0].isdigit()]
         if said and not any(fits for _, fits in said):
             shown = tuple(dict.fromkeys(text for text, _, _ in stated))
-            yield Difference(what="figure", said=said[0][0], results=shown)
+            yield TextDifference(what="figure", said=said[0][0], results=shown)
 
 
 def unstated(claim: Claim) -> Iterator[str]:
@@ -129,7 +128,7 @@ class _Subject(msgspec.Struct, frozen=True, kw_only=True):
     shown: dict[str, str]
 
 
-def differences(claim: Claim, world: World, known: Sequence[Facts]) -> Iterator[Difference]:
+def differences(claim: Claim, world: World, known: Sequence[FoundResult]) -> Iterator[TextDifference]:
     """Yield what the words of a claim name and none of its results (``known``) is; nothing where it names none."""
     nodes = [node for one in claim.readings for node in world.file.nodes_in(parse(one.expr))]
     calls = [node for node in nodes if isinstance(node, Call)]
@@ -160,7 +159,7 @@ def differences(claim: Claim, world: World, known: Sequence[Facts]) -> Iterator[
         if beside or (outside and compares) or (each and one.values == {"1"}):
             continue
         kind = {"pod": "chips"}.get(one.what, "vendor" if called == "vendor" else one.what)
-        yield Difference(
+        yield TextDifference(
             what="count" if one.what in _COUNTS else called,
             said=_as_written(one.written, claim.plain),
             results=tuple(dict.fromkeys(subject.shown[kind] for subject in subjects if kind in subject.shown)),
@@ -194,7 +193,7 @@ def _noted(says: dict[str, Any]) -> Iterator[Named]:
     yield from (one for one in named(noted.get("system", "")) if one.what in ("accelerator", *_COUNTS))
 
 
-def names_only(text: str, one: Facts, other: Facts) -> bool:
+def names_only(text: str, one: FoundResult, other: FoundResult) -> bool:
     """Return whether a name in a text belongs to one of two results alone."""
     mine, theirs = ([_of_result(of)] for of in (one, other))
     called, others = ({of.name, of.submitter, of.system, of.system_name} for of in (one, other))
@@ -221,7 +220,7 @@ def _fits(said: Named, called: str, subjects: Sequence[_Subject], *, per_node: b
     return number in (*chips, sum(chips)) or (per_node and any(number == subject.per_node for subject in subjects))
 
 
-def _of_result(facts: Facts) -> _Subject:
+def _of_result(facts: FoundResult) -> _Subject:
     """Return the names of a result, by its description and by what folders say: submitter, system, benchmark, ..."""
     said = {name: value for name, value in facts.description.items() if isinstance(value, str)}
     system, model = facts.system or "", said.get("accelerator_model_name", "")
@@ -234,8 +233,8 @@ def _of_result(facts: Facts) -> _Subject:
     software = [*(said.get(field, "") for field in vocabulary()["frameworks"]["fields"]), system.replace("_", " ")]
     frameworks = _union(one.values for text in software for one in frameworks_in(spaced(text)))
     suite = "hpc" if facts.usage == "hpc" else "training"
-    per_node, nodes = (product(facts.description, field) for field in ("accelerators_per_node", "number_of_nodes"))
-    counted = product(facts.description, "number_of_nodes", "accelerators_per_node")
+    per_node, nodes = (facts.product(field) for field in ("accelerators_per_node", "number_of_nodes"))
+    counted = facts.product("number_of_nodes", "accelerators_per_node")
     there = model.strip().upper() not in ("", "N/A", "NA", "NONE")
     known = bool(facts.submitter)
     accelerators = chips or _of_folder(system) or (chips if facts.description else None)
@@ -334,7 +333,7 @@ def wording_differs(said: Sequence[Said]) -> Iterator[str]:
 def changes(claim: Claim, world: World) -> tuple[Change, ...]:
     """Return what differs between the first two results of a claim, of the names that its context asks for."""
     expr = claim.figures[0].expr
-    known = [facts for facts in (world.facts_in(expr)[:2] if expr else ()) if facts.found]
+    known = [facts for facts in (world.facts_in(expr)[:2] if expr else ()) if facts.result]
     if not claim.context or len(known) < 2:
         return ()
     first, second = known
@@ -345,7 +344,7 @@ def changes(claim: Claim, world: World) -> tuple[Change, ...]:
     return tuple(named[name] for name in (named if claim.context == ("all",) else claim.context) if name in named)
 
 
-def _epochs(facts: Facts) -> str | None:
+def _epochs(facts: FoundResult) -> str | None:
     """Return the least and the most epochs of the runs that converged; None where they do not state them."""
     values = sorted({run.timeline.epochs for run in facts.converging})
     return "-".join(map(str, values)) if any(values) else None

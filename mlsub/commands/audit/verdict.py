@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import msgspec
 from msgspec import Meta
 
-from mlsub.commands.audit.claims import Claim, Input, Source
-from mlsub.commands.audit.facts import ResultFacts
-from mlsub.commands.audit.wording import Interval
+from mlsub.commands.audit.claims import Claim, ClaimSource, Input
+from mlsub.commands.audit.facts import ShownResult
+from mlsub.commands.audit.wording import AcceptedRange
 from mlsub.log.changes import Change
 from mlsub.present.envelope import EXACT, Answer
 
@@ -46,7 +46,7 @@ DOUBTFUL = frozenset((ClaimVerdict.FRAGILE, ClaimVerdict.ONLY_FOR, ClaimVerdict.
 AGAINST = frozenset(ClaimVerdict) - DOUBTFUL - {ClaimVerdict.HOLDS, ClaimVerdict.NOT_CHECKED}
 
 
-class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+class BasisOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """A reading on one basis, in the unit that is stated.
 
     ``decides`` says whether the basis counts for the verdict; ``truncated`` that it holds with digits cut off.
@@ -75,10 +75,10 @@ class Variant(msgspec.Struct, frozen=True, kw_only=True):
     low: Fraction | None = None
     high: Fraction | None = None
     inputs: tuple[str, ...] = ()
-    bases: tuple[Outcome, ...]
+    bases: tuple[BasisOutcome, ...]
 
     @property
-    def deciding(self) -> tuple[Outcome, ...]:
+    def deciding(self) -> tuple[BasisOutcome, ...]:
         """The outcomes that count."""
         return tuple(outcome for outcome in self.bases if outcome.decides)
 
@@ -108,10 +108,10 @@ class Said(msgspec.Struct, frozen=True, kw_only=True):
 
     where: str
     written: str
-    accepted: Interval
+    accepted: AcceptedRange
 
 
-class Difference(msgspec.Struct, frozen=True, kw_only=True):
+class TextDifference(msgspec.Struct, frozen=True, kw_only=True):
     """A name in the words of a claim that none of its results has: its kind, as written, and the results' own."""
 
     what: str
@@ -119,7 +119,7 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     results: tuple[str, ...]
 
 
-class Judged(msgspec.Struct, frozen=True, kw_only=True):
+class JudgedClaim(msgspec.Struct, frozen=True, kw_only=True):
     """A claim and its verdict; ``computed`` is the figure on ``basis``, the first that decides.
 
     Of a claim that states several figures, ``further`` are the others, and ``verdict`` is the worst. ``only_for`` names
@@ -131,7 +131,7 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
     verdict: ClaimVerdict
     only_for: str | None = None
     reason: str | None = None
-    accepted: Interval | None = None
+    accepted: AcceptedRange | None = None
     basis: str | None = None
     computed: Figure | None = None
     readings: tuple[Variant, ...] = ()
@@ -139,12 +139,12 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
     nearest: tuple[Near, ...] = ()
     changed: tuple[Change, ...] = ()
     statements: tuple[Said, ...] = ()
-    differences: tuple[Difference, ...] = ()
+    differences: tuple[TextDifference, ...] = ()
     notes: tuple[str, ...] = ()
-    further: tuple[Judged, ...] = ()
+    further: tuple[JudgedClaim, ...] = ()
 
 
-def tally(judged: Collection[Judged]) -> Mapping[str, int]:
+def tally(judged: Collection[JudgedClaim]) -> Mapping[str, int]:
     """Return how many claims have which verdict, in the order of the verdicts."""
     counts = {verdict.value: sum(one.verdict is verdict for one in judged) for verdict in ClaimVerdict}
     return {verdict: count for verdict, count in counts.items() if count}
@@ -159,13 +159,13 @@ class Audit(Answer, frozen=True, kw_only=True):
     SCHEMA: ClassVar[int] = 15
 
     file: str
-    source: Source
+    source: ClaimSource
     bases: tuple[str, ...] = ()
     verdicts: dict[str, int] = msgspec.field(default_factory=dict)
     proposed: dict[str, int] = msgspec.field(default_factory=dict)
-    results: tuple[ResultFacts, ...]
+    results: tuple[ShownResult, ...]
     inputs: tuple[Input, ...]
-    claims: tuple[Judged, ...]
+    claims: tuple[JudgedClaim, ...]
 
     def __post_init__(self) -> None:
         for name, proposed in (("verdicts", False), ("proposed", True)):

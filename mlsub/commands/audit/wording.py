@@ -28,11 +28,11 @@ else:
     Expr = str | float | bool
 
 
-class Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ClaimPart(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A mapping of a claims file. A word that is None was left out."""
 
 
-class Interval(msgspec.Struct, frozen=True):
+class AcceptedRange(msgspec.Struct, frozen=True):
     """Values that are accepted; an end of None is infinite; ``low_included``, ``high_included``: it belongs to them."""
 
     low: Fraction | None
@@ -44,12 +44,12 @@ class Interval(msgspec.Struct, frozen=True):
         above = self.low is None or value > self.low or (self.low_included and value == self.low)
         return above and (self.high is None or value < self.high or (self.high_included and value == self.high))
 
-    def meets(self, other: Interval) -> bool:
+    def meets(self, other: AcceptedRange) -> bool:
         """Return whether some value lies in both."""
         both = (self, other)
         return not any(one._below(another) for one in both for another in both)
 
-    def _below(self, other: Interval) -> bool:
+    def _below(self, other: AcceptedRange) -> bool:
         """Return whether every value is less than every one of the other; one without values is below itself."""
         if self.high is None or other.low is None:
             return False
@@ -158,7 +158,7 @@ _WORDINGS = (
 )
 
 
-class Stated(Part, frozen=True, kw_only=True):
+class Stated(ClaimPart, frozen=True, kw_only=True):
     """What a claim states: a number, or a truth.
 
     ``reading`` says what a percentage of time is, None where the sentence leaves it open.
@@ -229,7 +229,7 @@ class Stated(Part, frozen=True, kw_only=True):
         return f"{wording}{self.written}{unit}"
 
 
-def accepted(stated: Stated) -> Interval | None:
+def accepted(stated: Stated) -> AcceptedRange | None:
     """Return the values a statement of a number allows, in its own unit; None for a truth."""
     if isinstance(stated.amount, bool):
         return None
@@ -242,14 +242,14 @@ def accepted(stated: Stated) -> Interval | None:
         return of_value * value + of_step * stated.step + of_margin * stated.margin * abs(value)
 
     low, high = (rule.above if rule.least is None else rule.least), (rule.below if rule.most is None else rule.most)
-    return Interval(end(low), end(high), low_included=rule.least is not None, high_included=rule.most is not None)
+    return AcceptedRange(end(low), end(high), low_included=rule.least is not None, high_included=rule.most is not None)
 
 
-def truncated(stated: Stated) -> Interval | None:
+def truncated(stated: Stated) -> AcceptedRange | None:
     """The values beyond those of :func:`accepted` whose digits were cut off, not rounded; None where none can be."""
     if isinstance(stated.amount, bool) or stated.wording != "exact" or stated.unit != "%":
         return None
-    return Interval(stated.amount + stated.step / 2, stated.amount + stated.step)
+    return AcceptedRange(stated.amount + stated.step / 2, stated.amount + stated.step)
 
 
 def fits(stated: Stated, number: Fraction) -> bool:

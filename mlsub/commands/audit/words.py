@@ -17,24 +17,25 @@ import msgspec
 from mlsub.commands.audit.claims import Claim, ClaimsFile
 from mlsub.commands.audit.evaluate import World, depends
 from mlsub.commands.audit.expression import Call, Constant, Name, Node, conditions, parse
-from mlsub.commands.audit.facts import Facts
 from mlsub.commands.audit.functions import COUNTS
-from mlsub.commands.audit.given import NoValueError, accelerators_meant, own_entry
+from mlsub.commands.audit.given import NoValueError, accelerators_meant
 from mlsub.commands.audit.kinds import unit_named
-from mlsub.commands.audit.places import product
+from mlsub.commands.audit.places import FoundResult
 from mlsub.commands.audit.subject import names_only, unstated
-from mlsub.commands.audit.verdict import Difference
+from mlsub.commands.audit.verdict import TextDifference
 from mlsub.commands.audit.vocabulary import Named, counts_in, divisions_in, named, organisations_in, vocabulary
 from mlsub.commands.audit.wording import MINUTES, decimal
 from mlsub.divisions import OPEN
 from mlsub.io.show import flat, small, spaced
 from mlsub.rounds import known_rounds
-from mlsub.rounds.benchmarks import Compatible, ResultsFolder
+from mlsub.rounds.benchmarks import Compatible
 
 _NUMBER = re.compile(r"\s*(?:[0-9.,]{1,20}|a|an|one|two|three|four|five|six|seven|eight|nine|ten)(?![a-z])")
 _OWN = re.compile(r"(?<!\w)(?:our|its|their|my|his|her|your)(?: \w+)?$")
 _OWNER = re.compile(r"'s?(?: \w+)?$")
 _BESIDE = ("ratio", "reduction", "speedup", "*", "/", "<", "<=", ">", ">=")
+#: Two results that an expression sets against each other.
+_Pair = tuple[FoundResult, FoundResult]
 _COMPARED = (*_BESIDE, "best", "-", "==", "!=")
 _EVENED = frozenset((*COUNTS, "hosts", "per_chip", "per_dollar", "energy", "same"))
 #: A word, with letters in circles and squares that NFKD leaves as they are.
@@ -102,7 +103,7 @@ def _owned(before: str, claim: Claim) -> bool:
     return any(name and start.endswith(name) for name in map(flat, names))
 
 
-def undecided(claim: Claim, world: World, compared: Sequence[Facts]) -> list[str]:
+def undecided(claim: Claim, world: World, compared: Sequence[FoundResult]) -> list[str]:
     """Return what of a sentence its expressions do not decide, each in words."""
     parts = [part for one in claim.figures for part in _parts(one, world.file)]
     proofs = [proof for part in parts for proof in _proofs(part, world)]
@@ -123,7 +124,7 @@ def undecided(claim: Claim, world: World, compared: Sequence[Facts]) -> list[str
     return [*found.values(), *_unchecked(claim, world, compared)]
 
 
-def _unchecked(claim: Claim, world: World, compared: Sequence[Facts]) -> Iterator[str]:
+def _unchecked(claim: Claim, world: World, compared: Sequence[FoundResult]) -> Iterator[str]:
     """Yield what of a sentence, or of the numbers that its expressions rest on, is not checked."""
     strange = next((word for word in _WORD.findall(claim.plain) if not word.isascii()), None)
     if strange is not None:
@@ -165,10 +166,10 @@ def _comparison() -> re.Pattern[str]:
     return re.compile(rf"(?:{faster}|(?P<slower>{slower})).{{0,60}}?{than}")
 
 
-def _beside(one: Facts, other: Facts, text: str) -> Iterator[str]:
+def _beside(one: FoundResult, other: FoundResult, text: str) -> Iterator[str]:
     """Yield where the size of two results differs without a word, and where the slower is called the faster."""
     said = {value for found in counts_in(text) for value in found.values}
-    chips, nodes = ([product(of.description, *COUNTS[unit]) for of in (one, other)] for unit in ("chips", "nodes"))
+    chips, nodes = ([of.product(*COUNTS[unit]) for of in (one, other)] for unit in ("chips", "nodes"))
     if all(chips) and len(set(chips)) > 1 and not any(set(map(str, pair)) <= said for pair in (chips, nodes)):
         most, least = sorted((count or 0 for count in chips), reverse=True)
         yield f"sizes differ: {most:,} against {least:,}"
@@ -261,16 +262,16 @@ def _says_open(claim: Claim) -> bool:
 # ---- What the results themselves decide
 
 
-def compared_in(claim: Claim, world: World) -> list[Facts]:
+def compared_in(claim: Claim, world: World) -> list[FoundResult]:
     """Return the results of a claim, those of the round before that it asks for among them."""
     nodes = (node for reading in claim.readings for node in world.file.nodes_in(parse(reading.expr)))
     return list({id(one): one for node in nodes for one in _result(node, world)}.values())
 
 
-def _result(node: Node, world: World) -> list[Facts]:
+def _result(node: Node, world: World) -> list[FoundResult]:
     """Return the result that a node is, if it is one that is found."""
     if isinstance(node, Name) and node.name in world.facts:
-        return [world.facts[node.name]] if world.facts[node.name].found else []
+        return [world.facts[node.name]] if world.facts[node.name].result else []
     try:
         return [world.result(node)] if isinstance(node, Call) and node.function == "previous" else []
     except NoValueError:
@@ -285,32 +286,32 @@ def _unit(claim: Claim) -> str | None:
     return next((unit for unit in ("chips", "nodes") for word in words if word in units[unit]), None)
 
 
-def unlike(claim: Claim, compared: Sequence[Facts], world: World) -> Iterator[Difference]:
+def unlike(claim: Claim, compared: Sequence[FoundResult], world: World) -> Iterator[TextDifference]:
     """Yield where a sentence says that results are alike, or a round apart, and they are not."""
     if (unit := _unit(claim)) is not None and len(compared) > 1:
-        counts = [product(one.description, *COUNTS[unit]) for one in compared]
+        counts = [one.product(*COUNTS[unit]) for one in compared]
         if len(set(counts)) > 1:
             shown = tuple(dict.fromkeys(f"{'no' if one is None else f'{one:,}'} {unit}" for one in counts))
-            yield Difference(what="count", said=f"the same number of {unit}", results=shown)
+            yield TextDifference(what="count", said=f"the same number of {unit}", results=shown)
     words = [written for name, _, written, *_ in words_in(claim) if name == "previous round"]
     rounds = {one.round: one.usage for one in compared}
     if words and len(rounds) == 2:
         order = known_rounds(next(iter(rounds.values())))
         first, second = sorted(map(order.index, rounds))
         if second - first != 1:
-            yield Difference(what="round", said=words[0], results=tuple(f"v{order[at]}" for at in (second, first)))
+            yield TextDifference(what="round", said=words[0], results=tuple(f"v{order[at]}" for at in (second, first)))
 
 
 def incomparable(claim: Claim, world: World) -> str | None:
     """Return why results that a claim compares may not be; None where they may."""
     pairs = _pairs([one.expr for one in claim.readings], world, _COMPARED)
-    problems = (_apart(one, other, claim, world) for one, other in pairs)
+    problems = (_apart(one, other, claim) for one, other in pairs)
     return next((problem for problem in problems if problem is not None), None)
 
 
-def _pairs(exprs: Sequence[str], world: World, functions: Collection[str]) -> Iterator[tuple[Facts, Facts]]:
+def _pairs(exprs: Sequence[str], world: World, functions: Collection[str]) -> Iterator[_Pair]:
     """Yield the results that some functions set against each other."""
-    scores: dict[str, list[Facts]] = {}
+    scores: dict[str, list[FoundResult]] = {}
     for name, text in world.file.values.items():
         # Each needs only those before it.
         scores[name] = _scores(parse(text), world, scores)
@@ -320,15 +321,15 @@ def _pairs(exprs: Sequence[str], world: World, functions: Collection[str]) -> It
                 yield from _sides(node, world, scores)
 
 
-def _sides(call: Call, world: World, scores: Mapping[str, list[Facts]]) -> Iterator[tuple[Facts, Facts]]:
+def _sides(call: Call, world: World, scores: Mapping[str, list[FoundResult]]) -> Iterator[_Pair]:
     """Yield results that a call sets against each other: of each, one on the other side that fits best."""
     for side, other in combinations([_scores(one, world, scores) for one in call.arguments], 2):
         for one in side:
-            fits = [another for another in other if _held(one).benchmark == _held(another).benchmark]
+            fits = [another for another in other if one.results_folder.benchmark == another.results_folder.benchmark]
             yield from ((one, another) for another in fits or other[:1])
 
 
-def _scores(node: Node, world: World, values: Mapping[str, list[Facts]]) -> list[Facts]:
+def _scores(node: Node, world: World, values: Mapping[str, list[FoundResult]]) -> list[FoundResult]:
     """Return the results whose times are a factor of a value; a ratio of two of them is a plain number."""
     match node:
         case Name(name) if name in values:
@@ -344,28 +345,16 @@ def _scores(node: Node, world: World, values: Mapping[str, list[Facts]]) -> list
     return _result(node, world)
 
 
-def _held(of: Facts) -> ResultsFolder:
-    return ResultsFolder(of.usage, of.round, of.benchmark or "")
-
-
-def _apart(one: Facts, other: Facts, claim: Claim, world: World) -> str | None:
+def _apart(one: FoundResult, other: FoundResult, claim: Claim) -> str | None:
     """Return why two results may not be compared."""
-    answer, why = _held(one).compatibility_with(_held(other))
+    answer, why = one.results_folder.compatibility_with(other.results_folder)
     if answer is Compatible.NO:
         return why
     if {one.division, other.division} >= {OPEN.name, "closed"} and not _says_open(claim):
         return f"{one.name} is {one.division} and {other.name} {other.division}, which the sentence does not say"
     said = _any_of("alike").search(flat(claim.plain))
     if said is not None:
-        systems = [_system(facts, world) for facts in (one, other)]
-        if None not in systems and systems[0] != systems[1]:
+        systems = [f"{of.chips} {of.chip.name}" for of in (one, other) if of.chips and of.chip]
+        if len(set(systems)) > 1:
             return f"“{said[0]}”: {one.name} has {systems[0]}, {other.name} {systems[1]}"
     return None
-
-
-def _system(of: Facts, world: World) -> str | None:
-    try:
-        entry = own_entry(world, of)
-    except NoValueError:
-        return None
-    return f"{entry.chips} {entry.accelerator}" if entry.chips and entry.accelerator else None

@@ -10,7 +10,7 @@ import yaml
 
 from mlsub.commands.audit.read import read_claims
 from mlsub.commands.audit.run import audit
-from mlsub.commands.audit.verdict import Judged
+from mlsub.commands.audit.verdict import JudgedClaim
 from mlsub.io.problems import FileProblemsError
 from mlsub.workspace import Context
 
@@ -28,7 +28,7 @@ def flow(claim: Mapping[str, Any]) -> str:
     return yaml.safe_dump(claim, default_flow_style=True, width=10**6, sort_keys=False).strip()[1:-1]
 
 
-def audited(folder: Path, at: Path | None = None, /, **content: Any) -> tuple[Judged, ...]:
+def audited(folder: Path, at: Path | None = None, /, **content: Any) -> tuple[JudgedClaim, ...]:
     """The claims of a file with this content, judged by the results in the folder, or at another place."""
     file = folder / "claims.yaml"
     file.write_text(yaml.safe_dump({"claims_version": 1, "source": {"title": "A post"}, **content}))

@@ -1,4 +1,4 @@
-"""Interval arithmetic: what inputs allow is never told too narrow."""
+"""AcceptedRange arithmetic: what inputs allow is never told too narrow."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from mlsub.commands.audit.run import audit
-from mlsub.commands.audit.verdict import Judged
+from mlsub.commands.audit.verdict import JudgedClaim
 from mlsub.workspace import Context
 from tests.commands.audit.claims import audited
 from tests.conftest import ExpectedText
@@ -48,7 +48,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def judged(place: Path, **claim: object) -> Judged:
+def judged(place: Path, **claim: object) -> JudgedClaim:
     usd = {"value": 100, "unit": "USD", "kind": "price", "source": "a list", "plus_minus": "10%"}
     [found] = audited(place, results=RESULTS, inputs={"usd": usd}, claims=[{"id": "one", **claim}])
     return found

@@ -11,7 +11,7 @@ import pytest
 
 from mlsub.commands.audit.document import document_of, headline, results_of, summary
 from mlsub.commands.audit.run import audit
-from mlsub.commands.audit.verdict import Audit, Judged
+from mlsub.commands.audit.verdict import Audit, JudgedClaim
 from mlsub.io import MlsubError
 from mlsub.io.problems import FileProblemsError
 from mlsub.present.text import render
@@ -43,7 +43,7 @@ def run(tree: Tree, *claims: str, head: str = HEAD, **options: Any) -> Audit:
     return audit(file, [str(tree.folder.parents[1])], context=Context(jobs=1), **options)
 
 
-def one(tree: Tree, claim: str, **options: Any) -> Judged:
+def one(tree: Tree, claim: str, **options: Any) -> JudgedClaim:
     [judged] = run(tree, claim, **options).claims
     return judged
 

@@ -9,7 +9,7 @@ import pytest
 
 from mlsub.commands.audit.document import document_of
 from mlsub.commands.audit.run import audit
-from mlsub.commands.audit.verdict import Judged
+from mlsub.commands.audit.verdict import JudgedClaim
 from mlsub.present.text import render
 from mlsub.workspace import Context
 from tests.commands.audit.claims import audited, problems, table
@@ -50,7 +50,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def judged(place: Path, *claims: dict[str, Any], **content: Any) -> tuple[Judged, ...]:
+def judged(place: Path, *claims: dict[str, Any], **content: Any) -> tuple[JudgedClaim, ...]:
     numbered = [{"id": f"c{at}", **one} for at, one in enumerate(claims)]
     return audited(place, results=RESULTS, inputs=INPUTS, claims=numbered, **content)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mlsub.commands.audit.verdict import Judged
+from mlsub.commands.audit.verdict import JudgedClaim
 from tests.commands.audit.claims import audited, table
 from tools.support.corpus import CORPUS
 from tools.support.make_tree import make_tree
@@ -49,14 +49,14 @@ def claims_of(cases: list[Any]) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def decided(tmp_path_factory: pytest.TempPathFactory) -> tuple[Judged, ...]:
+def decided(tmp_path_factory: pytest.TempPathFactory) -> tuple[JudgedClaim, ...]:
     """All cases of decided.yaml, judged at once."""
     claims = claims_of(DECIDED["cases"])
     return audited(tmp_path_factory.mktemp("decided"), CORPUS, results=DECIDED["results"], claims=claims)
 
 
 @pytest.fixture(scope="module")
-def decided_made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Judged, ...]:
+def decided_made(tmp_path_factory: pytest.TempPathFactory) -> tuple[JudgedClaim, ...]:
     """All cases of decided.yaml on results that are made, judged at once."""
     folder = tmp_path_factory.mktemp("made")
     for round_, org, division, minutes, nodes in MADE.values():
@@ -76,19 +76,19 @@ def decided_made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Judged, ...]
 
 @needs_corpus
 @pytest.mark.parametrize("at", range(len(DECIDED_IDS)), ids=DECIDED_IDS)
-def test_a_word_is_decided_or_named(at: int, decided: tuple[Judged, ...]) -> None:
+def test_a_word_is_decided_or_named(at: int, decided: tuple[JudgedClaim, ...]) -> None:
     one = decided[at]
     assert one.verdict == DECIDED["cases"][at][3], (one.claim.text, one.reason, one.differences, one.notes)
 
 
 @pytest.mark.parametrize("at", range(len(DECIDED["made"]["cases"])))
-def test_a_word_is_decided_among_made_results(at: int, decided_made: tuple[Judged, ...]) -> None:
+def test_a_word_is_decided_among_made_results(at: int, decided_made: tuple[JudgedClaim, ...]) -> None:
     one = decided_made[at]
     assert one.verdict == DECIDED["made"]["cases"][at][3], (one.claim.text, one.reason, one.differences, one.notes)
 
 
 @pytest.fixture(scope="module")
-def compared(tmp_path_factory: pytest.TempPathFactory) -> tuple[Judged, ...]:
+def compared(tmp_path_factory: pytest.TempPathFactory) -> tuple[JudgedClaim, ...]:
     """All cases of words.yaml, judged at once."""
     least = {"value": 1, "unit": "min", "wording": "at least"}
     claims = [
@@ -100,7 +100,7 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> tuple[Judged, ...]:
 
 @needs_corpus
 @pytest.mark.parametrize("at", range(len(WORDS_IDS)), ids=WORDS_IDS)
-def test_a_sentence_differs_in_what_is_not_the_results(at: int, compared: tuple[Judged, ...]) -> None:
+def test_a_sentence_differs_in_what_is_not_the_results(at: int, compared: tuple[JudgedClaim, ...]) -> None:
     expected = WORDS["cases"][at].get("differs", {})
     found = compared[at]
     assert {one.said: one.what for one in found.differences} == expected

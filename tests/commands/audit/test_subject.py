@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.audit.verdict import Judged
+from mlsub.commands.audit.verdict import JudgedClaim
 from mlsub.commands.audit.vocabulary import accelerators_in, benchmarks_in, named, names, vocabulary
 from mlsub.systems.names import all_chips
 from tests.commands.audit.claims import CASES, audited
@@ -44,13 +44,13 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def judged(place: Path, text: str, expr: str = "minutes(nvidia)", **claim: object) -> Judged:
+def judged(place: Path, text: str, expr: str = "minutes(nvidia)", **claim: object) -> JudgedClaim:
     one = {"id": "one", "text": text, "expr": expr, "stated": {"value": 12, "unit": "min"}, **claim}
     [found] = audited(place, results=RESULTS, inputs=INPUTS, claims=[one])
     return found
 
 
-def said(found: Judged) -> dict[str, str]:
+def said(found: JudgedClaim) -> dict[str, str]:
     return {one.said: one.what for one in found.differences}
 
 

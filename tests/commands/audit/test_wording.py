@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.commands.audit.wording import (
-    Interval,
+    AcceptedRange,
     NumberError,
     Stated,
     accepted,
@@ -33,7 +33,7 @@ def said(written: dict[str, Any]) -> Stated:
     return Stated(**written).checked()
 
 
-def of(text: str) -> Interval:
+def of(text: str) -> AcceptedRange:
     window = accepted(said(parts(text)))
     assert window is not None
     return window
@@ -108,7 +108,7 @@ def test_every_value_is_under_at_or_over(whole: int, value: Fraction) -> None:
 def test_windows_meet_where_a_value_lies_in_both(
     a: Fraction, b: Fraction, c: Fraction, d: Fraction, low_in: bool, high_in: bool
 ) -> None:
-    one, other = Interval(min(a, b), max(a, b), low_in, high_in), Interval(min(c, d), max(c, d), True, True)
+    one, other = AcceptedRange(min(a, b), max(a, b), low_in, high_in), AcceptedRange(min(c, d), max(c, d), True, True)
     assert one.meets(other) == other.meets(one)
     inside = [(low + high) / 2 for low in (a, b, c, d) for high in (a, b, c, d)]
     if any(value in one and value in other for value in inside):
@@ -116,13 +116,13 @@ def test_windows_meet_where_a_value_lies_in_both(
 
 
 def test_windows_that_only_touch() -> None:
-    closed, below = Interval(Fraction(1), Fraction(2), high_included=True), Interval(Fraction(1), Fraction(2))
-    after = Interval(Fraction(2), None)
+    closed, below = AcceptedRange(Fraction(1), Fraction(2), high_included=True), AcceptedRange(Fraction(1), Fraction(2))
+    after = AcceptedRange(Fraction(2), None)
     assert closed.meets(after)
     assert not below.meets(after)
-    assert not closed.meets(Interval(Fraction(2), None, low_included=False))
-    assert Interval(None, None).meets(below)
-    assert not Interval(Fraction(-2), Fraction(-1)).meets(Interval(None, Fraction(-3)))
+    assert not closed.meets(AcceptedRange(Fraction(2), None, low_included=False))
+    assert AcceptedRange(None, None).meets(below)
+    assert not AcceptedRange(Fraction(-2), Fraction(-1)).meets(AcceptedRange(None, Fraction(-3)))
 
 
 def test_digits_may_be_cut_off_from_percentages_alone() -> None:
