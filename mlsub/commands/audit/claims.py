@@ -5,8 +5,6 @@ Numbers stay the text that the file has; properties give them as exact fractions
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -16,6 +14,7 @@ from msgspec import Meta
 
 from mlsub.commands.audit import expression as expressions
 from mlsub.commands.audit.expression import Node, nodes, parse
+from mlsub.commands.audit.sentence import Sentence, read_sentence
 from mlsub.commands.audit.wording import ClaimPart, Expr, Stated, Words, number, plus_minus
 from mlsub.io.documents import DocumentType
 
@@ -38,8 +37,6 @@ Id = Annotated[
 ]
 Number = Annotated[str | float, Meta(description="A number; in quotes it keeps the digits it is written with.")]
 Basis = Literal["published", "unscaled", "expected", "rcp_mean"]
-#: Marks of names and footnotes, of which NFKD would make letters and digits.
-_SIGNS = re.compile("[™®©¹²³⁰⁴-⁹]")
 #: What reading the file adds: it stands in no file.
 _ADDED = Meta(extra_json_schema={"readOnly": True})
 
@@ -230,10 +227,9 @@ class Claim(ClaimPart, frozen=True, kw_only=True):
     source: Annotated[ClaimSource, _ADDED] = ClaimSource()
 
     @property
-    def plain(self) -> str:
-        """The text as words are looked for in it: without accents, what is not seen, and other forms of a letter."""
-        forms = unicodedata.normalize("NFKD", _SIGNS.sub(" ", self.text))
-        return "".join(one for one in forms if unicodedata.category(one) not in ("Cf", "Mn"))
+    def sentence(self) -> Sentence:
+        """The text as it is read."""
+        return read_sentence(self.text)
 
     @property
     def judged(self) -> tuple[ClaimReading, ...]:

@@ -13,13 +13,13 @@ from typing import Any
 
 from mlsub.commands.audit.places import FoundResult, RoundFolder, results_in
 from mlsub.commands.audit.verdict import ClaimVerdict
-from mlsub.commands.audit.vocabulary import accelerators_in
 from mlsub.divisions import DIVISIONS
 from mlsub.io.problems import did_you_mean
-from mlsub.io.show import plural, spaced
+from mlsub.io.show import plural
 from mlsub.rounds import known_rounds, normalise_round
 from mlsub.rounds.benchmarks import Compatible, benchmarks_in, compatible
 from mlsub.submission.find import organisation
+from mlsub.systems.names import chip_spellings
 
 #: The verdict on a claim where neither logs nor description say what it needs, and where a result is not there.
 UNSAID, ABSENT = ClaimVerdict.NOT_VERIFIABLE, ClaimVerdict.NOT_CHECKED
@@ -38,7 +38,7 @@ class NoValueError(ValueError):
 
 def accelerators_meant(text: str) -> frozenset[str]:
     """Return every accelerator that a text may mean."""
-    return frozenset[str]().union(*(one.values for one in accelerators_in(spaced(text))))
+    return frozenset[str]().union(*(values for _, values in chip_spellings().find(text)))
 
 
 #: What results are chosen by, and whether one has a value.

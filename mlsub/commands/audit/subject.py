@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from fractions import Fraction
-from functools import lru_cache
 from itertools import combinations
 from typing import Any
 
@@ -21,38 +20,14 @@ from mlsub.commands.audit.expression import Call, Constant, Name, parse
 from mlsub.commands.audit.functions import function_of
 from mlsub.commands.audit.given import rounds_meant
 from mlsub.commands.audit.places import FoundResult
+from mlsub.commands.audit.sentence import Phrase, SaidFigure, mentions, read_sentence
 from mlsub.commands.audit.verdict import Said, TextDifference
-from mlsub.commands.audit.vocabulary import (
-    Named,
-    accelerators_in,
-    benchmarks_in,
-    divisions_in,
-    frameworks_in,
-    mentions,
-    named,
-    organisations_in,
-    rounds_in,
-    squashed,
-    vocabulary,
-)
-from mlsub.commands.audit.wording import MINUTES, accepted, step_of, usual
-from mlsub.io.show import flat, spaced
+from mlsub.commands.audit.wording import MINUTES, Stated, accepted
+from mlsub.io.show import squeezed
 from mlsub.log.changes import Change, changed_fields, changed_hyperparameters
 from mlsub.rounds import normalise_round
 from mlsub.rounds.benchmarks import benchmark_of
-from mlsub.systems.names import all_chips
-
-
-@lru_cache(maxsize=1)
-def _figure() -> re.Pattern[str]:
-    """A figure with its unit. ``8x H100`` counts chips, ``50% CL`` and what follows a sign or a letter are names."""
-    words = rf"(?:{'|'.join(vocabulary()['numbers'])})"
-    digits = r"([0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,9})([.,][0-9]{1,9})?"
-    units = r"%|per ?cent|minutes?|mins?|hours?|hrs?|seconds?|secs?|times|fold"
-    return re.compile(
-        rf"(?<![\w.,/$€£])(?<![^\W\d]-)(?:{digits}|((?i:{words}(?:[ -]{words}){{0,3}}(?: an?)?)))[\s-]{{0,2}}"
-        rf"((?i:{units})|[x×](?!\w| ?(?:[A-Z]\w*[0-9]|[0-9])))|(?<!\w)(?i:twice|thrice|double)(?!\w)"
-    )
+from mlsub.systems.names import all_chips, chip_spellings
 
 
 def misquoted(claim: Claim) -> Iterator[TextDifference]:
@@ -62,50 +37,49 @@ def misquoted(claim: Claim) -> Iterator[TextDifference]:
     """
     if claim.figures[0].expr is None:
         return
-    for kind, stated in _stated(claim).items():
-        said = [(written, fits) for written, of, fits in _said(claim) if kind == of and written[0].isdigit()]
-        if said and not any(fits for _, fits in said):
-            shown = tuple(dict.fromkeys(text for text, _, _ in stated))
-            yield TextDifference(what="figure", said=said[0][0], results=shown)
+    figures = [one for one in claim.sentence.figures if one.written[0].isdigit()]
+    stated = [one for one in _stated(claim) if one.stated.value is not None]
+    for kind in dict.fromkeys(one.kind for one in stated):
+        said = [one for one in figures if one.kind == kind]
+        if said and not any(_is_stated(one, stated) for one in said):
+            shown = tuple(dict.fromkeys(one.stated.words for one in stated if one.kind == kind))
+            yield TextDifference(what="figure", said=said[0].written, results=shown)
 
 
 def unstated(claim: Claim) -> Iterator[str]:
     """Yield each figure of the text that is none of those that are stated, in words or in digits."""
-    yield from (written for written, _, fits in _said(claim) if not fits)
-
-
-def _said(claim: Claim) -> Iterator[tuple[str, str, bool]]:
-    """Yield each figure of a text: as written, its kind, and whether it is among those that are stated."""
     stated = _stated(claim)
-    for match in _figure().finditer(claim.plain):
-        unit = usual(match[4] or "x") or ""
-        number = (match[1] or "").replace(",", "") + (match[2] or "").replace(",", ".")
-        if not number:
-            words = re.split("[ -]", (match[3] or match[0]).lower())
-            number = str(float(sum(vocabulary()["numbers"].get(word, 0) for word in words)))
-        scale = MINUTES.get(unit, Fraction(1))
-        value, step = Fraction(number) * scale, step_of(number) * scale
-        own = (*stated.get(_kind(unit), ()), *stated.get("", ()))
-        yield match[0], _kind(unit), any(abs(value - one) <= max(step, last) / 2 for _, one, last in own)
+    yield from (one.written for one in claim.sentence.figures if not _is_stated(one, stated))
 
 
-def _stated(claim: Claim) -> dict[str, list[tuple[str, Fraction, Fraction]]]:
-    """Return what is stated by kind; a wording that is a figure itself, half or an order of magnitude, has no other."""
-    found: dict[str, list[tuple[str, Fraction, Fraction]]] = {}
-    said = [*claim.stated, *(one.stated for one in claim.same_quantity)]
-    for stated in (one for one in said if one is not None):
-        kind = _kind(stated.unit or "")
-        if (kind or stated.unit is None) and isinstance(stated.amount, Fraction) and stated.value is not None:
-            scale = MINUTES.get(stated.unit or "", Fraction(1))
-            found.setdefault(kind, []).append((stated.words, stated.amount * scale, stated.step * scale))
+class _StatedFigure(msgspec.Struct, frozen=True):
+    """A number that is stated, and its kind as figures of sentences have it; ``""`` for one without a unit."""
+
+    kind: str
+    stated: Stated
+    value: Fraction
+    step: Fraction
+
+
+def _stated(claim: Claim) -> list[_StatedFigure]:
+    found = []
+    for stated in (*claim.stated, *(one.stated for one in claim.same_quantity)):
+        unit = (stated.unit if stated else None) or ""
+        kind: str | None = "time" if unit in MINUTES else unit if unit in ("%", "x", "") else None
+        if stated is not None and kind is not None and isinstance(stated.amount, Fraction):
+            scale = MINUTES.get(unit, Fraction(1))
+            # A wording that is a figure itself, such as half, has no digits.
+            step = 2 * stated.margin * stated.amount if stated.value is None else stated.step
+            found.append(_StatedFigure(kind, stated, stated.amount * scale, step * scale))
     return found
 
 
-def _kind(unit: str) -> str:
-    return "time" if unit in MINUTES else unit if unit in ("%", "x") else ""
+def _is_stated(said: SaidFigure, stated: Sequence[_StatedFigure]) -> bool:
+    return any(said.is_stated(one.kind, one.value, one.step) for one in stated)
 
 
-#: Fields of a description that name accelerators.
+#: Fields of a description that name frameworks, and those that name accelerators.
+_SOFTWARE = ("framework", "other_software_stack", "system_name")
 _ACCELERATORS = ("accelerator_model_name", "system_name", "host_processor_model_name")
 _COUNTS = ("chips", "nodes", "pod")
 _EACH = ("per_chip", "chips", "nodes", "hosts", "cpus")
@@ -134,88 +108,85 @@ def differences(claim: Claim, world: World, known: Sequence[FoundResult]) -> Ite
     calls = [node for node in nodes if isinstance(node, Call)]
     results = {node.name for node in nodes if isinstance(node, Name) and node.name in world.file.results}
     counts = [_of_count(call) for call in calls if function_of(call).over and call.function != "rank"]
-    subjects = [_of_result(facts) for facts in known]
+    subjects = [_of_result(one) for one in known]
     # One that counts everybody's results names nobody, and so everybody would fit.
     subjects += [one for one in counts if "submitter" in one.own] or ([] if subjects else counts)
     if not subjects or len(known) < len(results):
         return
     outside = any(given.kind != "price" for one in claim.readings for given in world.file.inputs_in(one.expr))
-    compares = mentions(flat(claim.plain), vocabulary()["comparing"])
+    compares = bool(claim.sentence.of("comparing"))
     # What is counted a chip or a node may speak of one of them.
     each = any(call.function in _EACH for call in calls)
-    per_node = mentions(flat(claim.plain), vocabulary()["counts"]["each"])
-    said = [(one, False) for one in named(claim.plain)] + [(one, True) for one in _noted(claim.says)]
+    per_node = bool(claim.sentence.of("each"))
+    said = [(one, False) for one in claim.sentence.names] + [(one, True) for one in _noted(claim.says)]
     fitting: set[str] = set()
-    others: dict[tuple[str, frozenset[str]], tuple[Named, str]] = {}
-    for one, strict in said:
-        called = _called(one, strict=strict)
-        if _fits(one, called, subjects, per_node=strict or per_node):
-            fitting.add(one.what)
+    others: dict[tuple[str, frozenset[str]], tuple[Phrase, str]] = {}
+    for one, noted in said:
+        called = one.kind
+        if called == "organisation":
+            # Who is noted is the submitter, and who stands before a product its vendor.
+            called = "submitter" if noted else "vendor" if one.of_product else "organisation"
+        if _fits(one, called, subjects, per_node=noted or per_node):
+            fitting.add(one.kind)
         else:
-            others.setdefault((one.what, one.values), (one, called))
+            others.setdefault((one.kind, one.values), (one, called))
     for one, called in others.values():
         # Of frameworks, libraries of others may be named besides.
-        beside = one.what in fitting and (outside or one.what == "framework")
+        beside = one.kind in fitting and (outside or one.kind == "framework")
         if beside or (outside and compares) or (each and one.values == {"1"}):
             continue
-        kind = {"pod": "chips"}.get(one.what, "vendor" if called == "vendor" else one.what)
+        shown = {"pod": "chips"}.get(one.kind, "vendor" if called == "vendor" else one.kind)
+        # As it is written, with the hyphens and signs that the sentence has in it.
+        written = re.search(r"[\W_]{1,3}".join(map(re.escape, one.written.split())), claim.sentence.plain)
         yield TextDifference(
-            what="count" if one.what in _COUNTS else called,
-            said=_as_written(one.written, claim.plain),
-            results=tuple(dict.fromkeys(subject.shown[kind] for subject in subjects if kind in subject.shown)),
+            what="count" if one.kind in _COUNTS else called,
+            said=written[0] if written else one.written,
+            results=tuple(dict.fromkeys(subject.shown[shown] for subject in subjects if shown in subject.shown)),
         )
 
 
-def _called(said: Named, *, strict: bool) -> str:
-    """What a name is of, in a message: who is noted is the submitter, and who stands before a product its vendor."""
-    if said.what == "organisation":
-        return "submitter" if strict else "vendor" if said.of_product else "organisation"
-    return said.what
-
-
-def _as_written(said: str, text: str) -> str:
-    """Return a name with the hyphens and signs that a sentence has in it."""
-    found = re.search(r"[\W_]{1,3}".join(map(re.escape, said.split())), text)
-    return found[0] if found else said
-
-
-def _noted(says: dict[str, Any]) -> Iterator[Named]:
+def _noted(says: dict[str, Any]) -> Iterator[Phrase]:
     """Yield what the claims file notes that the sentence says."""
-    noted = {name: str(value) for name, value in says.items() if value is not None}
-    yield from organisations_in(spaced(noted.get("submitter", "")))
-    yield from benchmarks_in(spaced(noted.get("benchmark", "")), vague=True)
-    text = noted.get("round", "")
-    if (name := normalise_round(text)) is not None:
-        yield Named(what="round", written=text, values=frozenset({name}))
+    noted = {name: read_sentence(str(value)) for name, value in says.items() if value is not None}
+    kinds = {
+        "submitter": ("organisation",),
+        "benchmark": ("benchmark",),
+        "division": ("division",),
+        "system": ("accelerator", *_COUNTS),
+    }
+    for name, wanted in kinds.items():
+        if name in noted:
+            yield from noted[name].of(*wanted)
+    text = str(says.get("round") or "")
+    if (round_ := normalise_round(text)) is not None:
+        yield Phrase(kind="round", written=text, start=0, end=len(text), values=frozenset({round_}))
     else:
-        yield from rounds_in(spaced(text), bare=True)
-    yield from divisions_in(spaced(noted.get("division", "")), bare=True)
-    yield from (one for one in named(noted.get("system", "")) if one.what in ("accelerator", *_COUNTS))
+        yield from read_sentence(text).of("round")
 
 
 def names_only(text: str, one: FoundResult, other: FoundResult) -> bool:
     """Return whether a name in a text belongs to one of two results alone."""
     mine, theirs = ([_of_result(of)] for of in (one, other))
     called, others = ({of.name, of.submitter, of.system, of.system_name} for of in (one, other))
-    return mentions(flat(text), [name for name in called - others if name and len(name) > 1]) or any(
-        _fits(said, said.what, mine, per_node=True) and not _fits(said, said.what, theirs, per_node=True)
-        for said in named(text)
+    return mentions(text, [name for name in called - others if name and len(name) > 1]) or any(
+        _fits(said, said.kind, mine, per_node=True) and not _fits(said, said.kind, theirs, per_node=True)
+        for said in read_sentence(text).names
     )
 
 
-def _fits(said: Named, called: str, subjects: Sequence[_Subject], *, per_node: bool) -> bool:
+def _fits(said: Phrase, called: str, subjects: Sequence[_Subject], *, per_node: bool) -> bool:
     """Return whether a name belongs to any of the results; a count may be that of all together.
 
     ``per_node`` says that a number of chips may be that of each node.
     """
-    if said.what not in _COUNTS:
+    if said.kind not in _COUNTS:
         return any(called not in one.own or not said.values.isdisjoint(one.own[called]) for one in subjects)
     number = int(next(iter(said.values)))
-    if said.what == "nodes":
+    if said.kind == "nodes":
         nodes = [subject.nodes for subject in subjects]
         return None in nodes or number in (*nodes, sum(one or 0 for one in nodes))
     chips = [subject.chips or 0 for subject in subjects]
-    if 0 in chips or (said.what == "pod" and all(_IPUS.isdisjoint(one.own.get("accelerator", ())) for one in subjects)):
+    if 0 in chips or (said.kind == "pod" and all(_IPUS.isdisjoint(one.own.get("accelerator", ())) for one in subjects)):
         return True
     return number in (*chips, sum(chips)) or (per_node and any(number == subject.per_node for subject in subjects))
 
@@ -224,14 +195,14 @@ def _of_result(facts: FoundResult) -> _Subject:
     """Return the names of a result, by its description and by what folders say: submitter, system, benchmark, ..."""
     said = {name: value for name, value in facts.description.items() if isinstance(value, str)}
     system, model = facts.system or "", said.get("accelerator_model_name", "")
-    named_in = [one.values for field in _ACCELERATORS for one in accelerators_in(spaced(said.get(field, "")))]
+    named_in = [values for field in _ACCELERATORS for _, values in chip_spellings().find(said.get(field, ""))]
     # The name of a family counts where no member is named.
-    chips = _union([one for one in named_in if len(one) == 1] or named_in)
+    chips = _union([values for values in named_in if len(values) == 1] or named_in)
     makers = {maker for name in chips if name in all_chips() for maker in all_chips()[name].vendor}
     submitters = _organisations_of((facts.submitter or "", str(facts.description.get("submitter", ""))[:200]))
     vendors = submitters | makers | _organisations_of([model])
-    software = [*(said.get(field, "") for field in vocabulary()["frameworks"]["fields"]), system.replace("_", " ")]
-    frameworks = _union(one.values for text in software for one in frameworks_in(spaced(text)))
+    software = [*(said.get(field, "") for field in _SOFTWARE), system.replace("_", " ")]
+    frameworks = _union(one.values for text in software for one in read_sentence(text).of("framework"))
     suite = "hpc" if facts.usage == "hpc" else "training"
     per_node, nodes = (facts.product(field) for field in ("accelerators_per_node", "number_of_nodes"))
     counted = facts.product("number_of_nodes", "accelerators_per_node")
@@ -269,8 +240,8 @@ def _folders(usage: str, folder: str, round_name: str) -> set[str]:
 
 def _of_folder(system: str) -> frozenset[str] | None:
     """Accelerators that the name of a folder has in it; None without any."""
-    folder = squashed(system)
-    spelled = {name: map(squashed, one.spelled) for name, one in all_chips().items()}
+    folder = squeezed(system)
+    spelled = {name: map(squeezed, one.spelled) for name, one in all_chips().items()}
     found = {name for name, all_ in spelled.items() if any(len(t) >= _TELLING and t in folder for t in all_)}
     return frozenset(found) or None
 
@@ -281,7 +252,7 @@ def _union(sets: Iterable[frozenset[str]]) -> frozenset[str]:
 
 def _organisations_of(called: Iterable[str]) -> frozenset[str]:
     # Folders run names together: Quanta_Cloud_Technology, smc-ac-power, Intel-HabanaLabs, Azure+HazyResearch.
-    return _union(one.values for text in called for one in organisations_in(spaced(text.replace("+", " "))))
+    return _union(one.values for text in called for one in read_sentence(text.replace("+", " ")).of("organisation"))
 
 
 def _of_count(call: Call) -> _Subject:

@@ -9,10 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import lru_cache
 from itertools import combinations
-
-import msgspec
 
 from mlsub.commands.audit.claims import Claim, ClaimsFile
 from mlsub.commands.audit.evaluate import World, depends
@@ -21,16 +18,15 @@ from mlsub.commands.audit.functions import COUNTS
 from mlsub.commands.audit.given import NoValueError, accelerators_meant
 from mlsub.commands.audit.kinds import unit_named
 from mlsub.commands.audit.places import FoundResult
+from mlsub.commands.audit.sentence import Phrase, Sentence, counted_unit, vocabulary
 from mlsub.commands.audit.subject import names_only, unstated
 from mlsub.commands.audit.verdict import TextDifference
-from mlsub.commands.audit.vocabulary import Named, counts_in, divisions_in, named, organisations_in, vocabulary
 from mlsub.commands.audit.wording import MINUTES, decimal
 from mlsub.divisions import OPEN
-from mlsub.io.show import flat, small, spaced
+from mlsub.io.show import flat, small
 from mlsub.rounds import known_rounds
 from mlsub.rounds.benchmarks import Compatible
 
-_NUMBER = re.compile(r"\s*(?:[0-9.,]{1,20}|a|an|one|two|three|four|five|six|seven|eight|nine|ten)(?![a-z])")
 _OWN = re.compile(r"(?<!\w)(?:our|its|their|my|his|her|your)(?: \w+)?$")
 _OWNER = re.compile(r"'s?(?: \w+)?$")
 _BESIDE = ("ratio", "reduction", "speedup", "*", "/", "<", "<=", ">", ">=")
@@ -38,9 +34,11 @@ _BESIDE = ("ratio", "reduction", "speedup", "*", "/", "<", "<=", ">", ">=")
 _Pair = tuple[FoundResult, FoundResult]
 _COMPARED = (*_BESIDE, "best", "-", "==", "!=")
 _EVENED = frozenset((*COUNTS, "hosts", "per_chip", "per_dollar", "energy", "same"))
-#: A word, with letters in circles and squares that NFKD leaves as they are.
-_WORD = re.compile("[\\w\U0001f150-\U0001f1ff]+")
 _CLAUSE = re.compile(r"[;:!?]|[.,](?![0-9])")
+_FOUR_WORDS = re.compile(r" ?(?:\w+ ){0,3}\w+")
+_HALF = re.compile(r"(?<!\w)(?:half|thirds?|quarters?|fifths?|sixth|eighth|tenth)$")
+#: So many characters at most stand between a word such as faster and "than".
+_FAR = 60
 #: What the names of a sentence are of that say by what results are chosen.
 _SAID_AS = {"vendor": ("organisation",), "chips": ("chips", "pod"), "nodes": ("nodes", "pod")}
 #: What the value of a function decides.
@@ -50,57 +48,25 @@ _BY_CALL = {
 }
 
 
-class Word(msgspec.Struct, frozen=True):
-    """One word of vocabulary.yaml: its spellings, what around them makes it another word, and what decides it.
-
-    ``number`` says that a number behind makes it another word unless "the" stands before, ``owner`` that an owner
-    before does.
-    """
-
-    spelled: tuple[str, ...]
-    by: tuple[str, ...]
-    hint: str
-    before: tuple[str, ...] = ()
-    after: tuple[str, ...] = ()
-    number: bool = False
-    owner: bool = False
+def deciding_words(claim: Claim) -> Iterator[tuple[Phrase, bool]]:
+    """Yield each word of a sentence that asks to be decided, and whether it is something of the submitter's own."""
+    for phrase in claim.sentence.phrases:
+        row = vocabulary().get(phrase.kind)
+        if row is not None and row.by:
+            owned = _is_owned(phrase, claim)
+            if not (owned and row.owner):
+                yield phrase, owned
 
 
-@lru_cache(maxsize=1)
-def _words() -> dict[str, tuple[Word, re.Pattern[str]]]:
-    table = msgspec.convert(vocabulary()["deciding"], dict[str, Word])
-    patterns = {name: "|".join(map(_pattern, word.spelled)) for name, word in table.items()}
-    return {name: (word, re.compile(rf"(?<!\w)(?:{patterns[name]})(?!\w)")) for name, word in table.items()}
-
-
-def _pattern(spelled: str) -> str:
-    """Return a spelling as an expression: ``*`` stands for a word or none, ``#`` for a number."""
-    number = r"(?:[0-9.,]{1,20}|two|three|four|five|six|seven|eight|nine|ten)"
-    return re.escape(spelled).replace(r"\*\ ", r"(?:[\w.]+ )?").replace(r"\#", number)
-
-
-def words_in(claim: Claim) -> Iterator[tuple[str, Word, str, int, bool]]:
-    """Yield each word of a sentence that asks to be decided: its name, as written, its end, whether it is owned."""
-    said = flat(claim.plain)
-    for name, (word, pattern) in _words().items():
-        for match in pattern.finditer(said):
-            before, behind = said[: match.start()].rstrip(), said[match.end() :].lstrip()
-            owned = _owned(before, claim)
-            counted = word.number and _NUMBER.match(behind) and not before.endswith("the")
-            exempt = any(re.search(rf"(?<!\w){re.escape(one)}$", before[-40:]) for one in word.before)
-            exempt = exempt or any(re.match(rf"{re.escape(one)}(?!\w)", behind) for one in word.after)
-            if not (counted or exempt or (owned and word.owner)):
-                yield name, word, match[0], match.end(), owned
-
-
-def _owned(before: str, claim: Claim) -> bool:
-    """Return whether it is something of the submitter's own: our, ACME's."""
-    if _OWN.search(before[-40:]):
-        return True
+def _is_owned(phrase: Phrase, claim: Claim) -> bool:
+    """Return whether a word is of something of the submitter's own: our, ACME's."""
+    before = flat(claim.sentence.text)[: phrase.start].rstrip()
     owner = _OWNER.search(before[-40:])
-    start = before[-120:].removesuffix(owner[0]) if owner else ""
-    names = [claim.source.publisher or "", *(one.written for one in organisations_in(spaced(start)))]
-    return any(name and start.endswith(name) for name in map(flat, names))
+    if owner is None:
+        return _OWN.search(before[-40:]) is not None
+    name_ends, publisher = len(before) - len(owner[0]), flat(claim.source.publisher or "")
+    named = any(one.end == name_ends for one in claim.sentence.of("organisation"))
+    return named or (publisher != "" and before[:name_ends].endswith(publisher))
 
 
 def undecided(claim: Claim, world: World, compared: Sequence[FoundResult]) -> list[str]:
@@ -114,11 +80,12 @@ def undecided(claim: Claim, world: World, compared: Sequence[FoundResult]) -> li
     }
     proofs += [(kind, None) for kind, decided in by_facts.items() if decided]
     found: dict[str, str] = {}
-    for _, word, written, end, owned in words_in(claim):
-        fitting = [call for kind, call in proofs if kind in word.by]
-        limits = [None if call is None else _unsaid(call, claim, world, end, owned) for call in fitting]
+    for phrase, owned in deciding_words(claim):
+        row, written = vocabulary()[phrase.kind], small(phrase.written)
+        fitting = [call for kind, call in proofs if kind in row.by]
+        limits = [None if call is None else _unsaid(call, claim, world, phrase.end, owned) for call in fitting]
         if not fitting:
-            found.setdefault(written, f"nothing decides “{written}”; {word.hint}")
+            found.setdefault(written, f"nothing decides “{written}”; {row.hint}")
         elif all(limits):
             found.setdefault(written, f"“{written}” is decided for {limits[0]} alone, which the sentence does not say")
     return [*found.values(), *_unchecked(claim, world, compared)]
@@ -126,8 +93,7 @@ def undecided(claim: Claim, world: World, compared: Sequence[FoundResult]) -> li
 
 def _unchecked(claim: Claim, world: World, compared: Sequence[FoundResult]) -> Iterator[str]:
     """Yield what of a sentence, or of the numbers that its expressions rest on, is not checked."""
-    strange = next((word for word in _WORD.findall(claim.plain) if not word.isascii()), None)
-    if strange is not None:
+    if (strange := claim.sentence.strange_word) is not None:
         yield f"“{strange}” has letters other than a to z: it cannot be told which word it is"
     for written in dict.fromkeys(unstated(claim)):
         yield f"nothing decides “{written}”; state it too"
@@ -143,45 +109,58 @@ def _unchecked(claim: Claim, world: World, compared: Sequence[FoundResult]) -> I
     for number in dict.fromkeys(part.value for part in parts if isinstance(part, Constant)):
         if isinstance(number, Fraction) and number != 1:
             yield f"{decimal(number)} is written out in the expression: no log confirms it"
-    timed = _any_of("timed").search(flat(claim.plain))
+    timed = claim.sentence.of("timed")
     if timed and not all(depends(expr, world) for expr in exprs):
-        yield f"“{timed[0]}” is said of a figure that depends on no result"
+        yield f"“{small(timed[0].written)}” is said of a figure that depends on no result"
     for one in compared:
         if one.unpublished is not None and (score := one.minutes["published"]) is not None:
             yield f"{one.name} has {decimal(one.unpublished)} minutes under published, and {decimal(score)} by its logs"
+    if len(compared) == 2:
+        for counted in ("chips", "nodes"):
+            counts = [one.product(*COUNTS[counted]) or 0 for one in compared]
+            yield from _turned_round(compared, claim.sentence, counted, counts)
     for one, other in {(one.name, other.name): (one, other) for one, other in _pairs(uneven, world, _BESIDE)}.values():
-        yield from _beside(one, other, spaced(claim.plain))
+        yield from _beside(one, other, claim.sentence)
 
 
-@lru_cache(maxsize=8)
-def _any_of(words: str) -> re.Pattern[str]:
-    """Return an expression for the words of a list of vocabulary.yaml."""
-    return re.compile(rf"(?<!\w)(?:{'|'.join(vocabulary()[words])})(?!\w)")
-
-
-@lru_cache(maxsize=1)
-def _comparison() -> re.Pattern[str]:
-    """Return an expression for what calls one of two things faster or ``slower`` than the other."""
-    faster, slower, than = (_any_of(words).pattern for words in ("faster", "slower", "than"))
-    return re.compile(rf"(?:{faster}|(?P<slower>{slower})).{{0,60}}?{than}")
-
-
-def _beside(one: FoundResult, other: FoundResult, text: str) -> Iterator[str]:
+def _beside(one: FoundResult, other: FoundResult, sentence: Sentence) -> Iterator[str]:
     """Yield where the size of two results differs without a word, and where the slower is called the faster."""
-    said = {value for found in counts_in(text) for value in found.values}
+    said = {value for phrase in sentence.of(*COUNTS, "pod") if phrase.certain for value in phrase.values}
     chips, nodes = ([of.product(*COUNTS[unit]) for of in (one, other)] for unit in ("chips", "nodes"))
     if all(chips) and len(set(chips)) > 1 and not any(set(map(str, pair)) <= said for pair in (chips, nodes)):
         most, least = sorted((count or 0 for count in chips), reverse=True)
         yield f"sizes differ: {most:,} against {least:,}"
-    scores = [of.minutes["published"] or 0 for of in (one, other)]
-    slow, fast = (one, other) if scores[0] > scores[1] else (other, one)
-    if scores[0] != scores[1] and (found := _comparison().search(small(text))) is not None:
-        before = _CLAUSE.split(text[: found.start()])[-1]
-        behind = _CLAUSE.split(text[found.end() :])[0]
-        if found["slower"]:
-            before, behind = behind, before
-        if names_only(before, slow, fast) or names_only(behind, fast, slow):
-            yield f"the sentence calls {slow.name} the faster of the two, and {fast.name} is"
+    yield from _turned_round((one, other), sentence, "minutes", [of.minutes["published"] or 0 for of in (one, other)])
+
+
+def _turned_round(
+    two: Sequence[FoundResult], sentence: Sentence, of: str, amounts: Sequence[Fraction | int]
+) -> Iterator[str]:
+    """Yield where a sentence says of the one of two results that has more of something that it has less."""
+    compared = _comparison(sentence, of)
+    if amounts[0] == amounts[1] or compared is None:
+        return
+    most, least = two if amounts[0] > amounts[1] else reversed(two)
+    if names_only(compared[0], most, least) or names_only(compared[1], least, most):
+        if of == "minutes":
+            yield f"the sentence calls {most.name} the faster of the two, and {least.name} is"
+        else:
+            yield f"the sentence says that {most.name} has fewer {of} than {least.name}"
+
+
+def _comparison(sentence: Sentence, of: str) -> tuple[str, str] | None:
+    """Return the clauses that name who has less of something and who has more, by a word such as faster and "than"."""
+    text, ends = sentence.text, sentence.of("than")
+    for phrase in sorted(sentence.of("less", "more"), key=lambda one: one.start):
+        than = min(
+            (one for one in ends if 0 <= one.start - phrase.end <= _FAR), key=lambda one: one.start, default=None
+        )
+        if of in phrase.values and than is not None:
+            before, behind = _CLAUSE.split(text[: phrase.start])[-1], _CLAUSE.split(text[than.end :])[0]
+            # "Half as long" is less.
+            turned = (phrase.kind == "more") is not bool(_HALF.search(small(before).rstrip()))
+            return (behind, before) if turned else (before, behind)
+    return None
 
 
 def _parts(claim: Claim, file: ClaimsFile) -> Iterator[Node]:
@@ -235,15 +214,14 @@ def _lead(call: Call, span: str) -> Iterator[tuple[str, Call | None]]:
 
 def _unsaid(call: Call, claim: Claim, world: World, end: int, owned: bool) -> str | None:
     """Return by what a call narrows the results that the words behind a place do not say; None where they do."""
-    text = spaced(claim.plain)
-    behind: list[Named] = list(named(text[end:]))
+    behind = [one for one in claim.sentence.names if one.start >= end]
     for name, value in call.named:
         if name == "submitter":
             said = owned
         elif name == "accelerator":
-            said = any(one.what == name and one.values <= accelerators_meant(value) for one in behind)
+            said = any(one.kind == name and one.values <= accelerators_meant(value) for one in behind)
         elif name in _SAID_AS:
-            said = any(one.what in _SAID_AS[name] and value in one.values for one in behind)
+            said = any(one.kind in _SAID_AS[name] and value in one.values for one in behind)
         else:
             said = name in ("rounds", "benchmark", "division")
         if not said:
@@ -255,7 +233,7 @@ def _unsaid(call: Call, claim: Claim, world: World, end: int, owned: bool) -> st
 
 
 def _says_open(claim: Claim) -> bool:
-    said = {value for one in divisions_in(spaced(claim.plain), bare=True) for value in one.values}
+    said = {value for one in claim.sentence.of("division") for value in one.values}
     return OPEN.name in said or str(claim.says.get("division", "")).lower() == OPEN.name
 
 
@@ -280,10 +258,12 @@ def _result(node: Node, world: World) -> list[FoundResult]:
 
 def _unit(claim: Claim) -> str | None:
     """Return what a sentence says two results have as many of."""
-    units = vocabulary()["counts"]
-    said = re.search(r"(?<!\w)(?:same|equal|identical) (?:number|count) of ((?:\w+ ){0,3}\w+)", flat(claim.plain))
-    words = said[1].split() if said else []
-    return next((unit for unit in ("chips", "nodes") for word in words if word in units[unit]), None)
+    for phrase in claim.sentence.of("same number"):
+        words = _FOUR_WORDS.match(small(claim.sentence.text[phrase.end :]))
+        unit = counted_unit(words[0]) if words else None
+        if unit is not None:
+            return unit
+    return None
 
 
 def unlike(claim: Claim, compared: Sequence[FoundResult], world: World) -> Iterator[TextDifference]:
@@ -293,7 +273,7 @@ def unlike(claim: Claim, compared: Sequence[FoundResult], world: World) -> Itera
         if len(set(counts)) > 1:
             shown = tuple(dict.fromkeys(f"{'no' if one is None else f'{one:,}'} {unit}" for one in counts))
             yield TextDifference(what="count", said=f"the same number of {unit}", results=shown)
-    words = [written for name, _, written, *_ in words_in(claim) if name == "previous round"]
+    words = [small(one.written) for one in claim.sentence.of("previous round")]
     rounds = {one.round: one.usage for one in compared}
     if words and len(rounds) == 2:
         order = known_rounds(next(iter(rounds.values())))
@@ -352,9 +332,8 @@ def _apart(one: FoundResult, other: FoundResult, claim: Claim) -> str | None:
         return why
     if {one.division, other.division} >= {OPEN.name, "closed"} and not _says_open(claim):
         return f"{one.name} is {one.division} and {other.name} {other.division}, which the sentence does not say"
-    said = _any_of("alike").search(flat(claim.plain))
-    if said is not None:
+    if said := claim.sentence.of("alike"):
         systems = [f"{of.chips} {of.chip.name}" for of in (one, other) if of.chips and of.chip]
         if len(set(systems)) > 1:
-            return f"“{said[0]}”: {one.name} has {systems[0]}, {other.name} {systems[1]}"
+            return f"“{small(said[0].written)}”: {one.name} has {systems[0]}, {other.name} {systems[1]}"
     return None

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mlsub.commands.audit.sentence import read_sentence, vocabulary
 from mlsub.commands.audit.verdict import JudgedClaim
-from mlsub.commands.audit.vocabulary import accelerators_in, benchmarks_in, named, names, vocabulary
 from mlsub.systems.names import all_chips
 from tests.commands.audit.claims import CASES, audited
 from tools.oracle import shared
@@ -108,9 +108,7 @@ def test_a_claim_without_results_or_with_one_that_is_not_there_is_left_alone(pla
 
 @pytest.mark.parametrize(("written", "folder"), CASES["benchmarks"].items())
 def test_benchmarks_as_people_write_them(written: str, folder: str) -> None:
-    from mlsub.io.show import spaced
-
-    found = list(benchmarks_in(spaced(f"It trains {written} fast")))
+    found = [one for one in read_sentence(f"It trains {written} fast").of("benchmark") if one.certain]
     assert any(folder in one.values for one in found)
     assert all(folder in one.values or one.values & {"dlrm", "rgat"} for one in found)
 
@@ -123,19 +121,18 @@ def test_every_published_accelerator_and_submitter_is_recognised() -> None:
         model = str(description.get("accelerator_model_name"))
         if model not in ("N/A", ""):
             seen += 1
-            assert list(accelerators_in(model.replace("-", " ").replace("(R)", ""))), model
-        assert any(one.what == "organisation" for one in named(file.parents[1].name)), file
+            assert read_sentence(model).of("accelerator"), model
+        assert read_sentence(file.parents[1].name).of("organisation"), file
     assert seen > 100
 
 
 def test_the_vocabulary_is_consistent() -> None:
-    table = vocabulary()
-    assert table["benchmarks"]["also"].keys() <= names().keys()
-    known = {name for one in names().values() for name in one}
-    assert set(table["benchmarks"]["vague"]) <= known
+    benchmarks = vocabulary()["benchmark"]
+    known = {name for one in benchmarks.means.values() for name in one}
+    assert set(benchmarks.vague) <= known
     for name, one in all_chips().items():
         for spelled in one.spelled:
-            assert any(name in found.values for found in accelerators_in(spelled)), spelled
+            assert any(name in found.values for found in read_sentence(spelled).of("accelerator")), spelled
 
 
 @given(
@@ -145,5 +142,5 @@ def test_the_vocabulary_is_consistent() -> None:
     )
 )
 def test_whatever_stands_in_a_text_names_are_found_or_none(text: str) -> None:
-    for one in named(text):
+    for one in read_sentence(text).names:
         assert one.values
