@@ -11,10 +11,19 @@ from zlib import crc32
 import msgspec
 
 from mlsub.commands.audit.claims import ClaimsFile
-from mlsub.commands.audit.expression import Call, Constant, Name, Node, parse
+from mlsub.commands.audit.expression import Answer, Band, Call, Constant, Name, Node, parse
 from mlsub.commands.audit.facts import read_logs
-from mlsub.commands.audit.functions import FUNCTIONS, OPERATIONS, Answer, Band, function_of
-from mlsub.commands.audit.given import ABSENT, UNSAID, NoValueError, previous, rounds_meant, submitted
+from mlsub.commands.audit.functions import (
+    ABSENT,
+    FUNCTIONS,
+    OPERATIONS,
+    UNSAID,
+    NoValueError,
+    function_of,
+    previous,
+    rounds_meant,
+    submitted,
+)
 from mlsub.commands.audit.places import FoundResult, RoundFolder
 from mlsub.workspace import AS_FOUND, Context
 

@@ -1,4 +1,4 @@
-"""Expressions over results: parsed into a checked tree, never run as code.
+"""Expressions over results: parsed into a checked tree, never run as code; and the numbers that they come to.
 
 ``minutes(a) * price / (minutes(b) * 149995)``: numbers, names, text in quotes, ``+ - * /``, comparisons, ``and or not``
 and the functions of :mod:`mlsub.commands.audit.evaluate`. Numbers are exact fractions.
@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
+from typing import Any
 
 import msgspec
 
@@ -135,3 +136,67 @@ def _named(skeleton: Skeleton, function: str, argument: ast.keyword) -> tuple[st
     if token.kind != "text" or not isinstance(argument.value, ast.Name):
         raise ExpressionError(f"{function}: what is given by name is text in quotes", token.column)
     return skeleton.token(argument).text, token.text[1:-1]
+
+
+#: A number of more bits is not a figure of a claim; the bound keeps a hostile file from using up the memory.
+MAX_BITS = 8192
+
+
+class Band(msgspec.Struct, frozen=True):
+    """All numbers from ``low`` to ``high``; where both are the same, a number.
+
+    Operations raise ZeroDivisionError where a divisor may be zero, OverflowError where there are too many digits.
+    """
+
+    low: Fraction
+    high: Fraction
+
+    @classmethod
+    def of(cls, *values: Fraction) -> Band:
+        """Return the band from the least to the greatest of some numbers."""
+        band = cls(min(values), max(values))
+        if any(part.bit_length() > MAX_BITS for end in (band.low, band.high) for part in end.as_integer_ratio()):
+            raise OverflowError
+        return band
+
+    @property
+    def certain(self) -> bool:
+        """Whether it is one number."""
+        return self.low == self.high
+
+    def __neg__(self) -> Band:
+        return Band(-self.high, -self.low)
+
+    def __add__(self, other: Band) -> Band:
+        return Band.of(self.low + other.low, self.high + other.high)
+
+    def __sub__(self, other: Band) -> Band:
+        return Band.of(self.low - other.high, self.high - other.low)
+
+    def __mul__(self, other: Band) -> Band:
+        return Band.of(*(one * another for one in (self.low, self.high) for another in (other.low, other.high)))
+
+    def __truediv__(self, other: Band) -> Band:
+        if other.low <= 0 <= other.high:
+            raise ZeroDivisionError
+        return Band.of(*(one / another for one in (self.low, self.high) for another in (other.low, other.high)))
+
+
+#: What an expression comes to: numbers as bands; None is a truth that depends on the inputs' uncertainty.
+Answer = Band | str | bool | None
+ONE = Band(Fraction(1), Fraction(1))
+
+
+def compare(sign: str, left: Any, right: Any) -> bool | None:
+    """Return whether a comparison is true; None where it depends on the inputs' uncertainty."""
+    if sign in (">", ">="):
+        return compare("<" if sign == ">" else "<=", right, left)
+    if not isinstance(left, Band):
+        return bool(left == right) == (sign == "==")
+    if sign in ("==", "!="):
+        apart = left.high < right.low or right.high < left.low
+        same = left.certain and left == right
+        return None if not apart and not same else same == (sign == "==")
+    surely = left.high < right.low or (sign == "<=" and left.high == right.low)
+    never = left.low > right.high or (sign == "<" and left.low == right.high)
+    return True if surely else False if never else None

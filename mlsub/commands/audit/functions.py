@@ -4,11 +4,16 @@ Kinds of arguments: result, number, truth, text, any, basis, round, submitter, b
 one, a leading ``?`` makes one optional; ``named`` are given as ``name='text'``. ``unit`` is what the value is measured
 in, as in units.yaml: ``x`` is a plain ratio, ``same`` the unit that all arguments have, ``*`` and ``/`` their product
 and quotient, ``trainings/price`` one over minutes and the second argument, None any or none.
+
+Some look at all results given: ``benchmark='bert', division='open', accelerator='H100', chips='8'`` and so on narrow
+them. Rounds are ``v5.0``, ``before v5.0``, ``until v5.0`` or ``all``: of those that are given, and for ranks those that
+may be compared.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from operator import attrgetter
@@ -16,71 +21,18 @@ from typing import Any
 
 import msgspec
 
-from mlsub.commands.audit.expression import Call
+from mlsub.commands.audit.expression import ONE, Answer, Band, Call, compare
 from mlsub.commands.audit.facts import exact, rcp_factor
-from mlsub.commands.audit.given import (
-    UNSAID,
-    WHERE,
-    NoValueError,
-    fastest,
-    most,
-    peers,
-    previous,
-    raced,
-    rank,
-    submitted,
-)
-from mlsub.commands.audit.places import FoundResult
-from mlsub.io.show import show
+from mlsub.commands.audit.places import FoundResult, RoundFolder, results_in
+from mlsub.commands.audit.verdict import ClaimVerdict
+from mlsub.io.problems import did_you_mean
+from mlsub.io.show import plural, show
+from mlsub.rounds import known_rounds, normalise_round
+from mlsub.rounds.benchmarks import Compatible, compatible
+from mlsub.submission.find import organisation
 from mlsub.systems.fields import category
+from mlsub.systems.names import chip_spellings
 
-#: A number of more bits is not a figure of a claim; the bound keeps a hostile file from using up the memory.
-MAX_BITS = 8192
-
-
-class Band(msgspec.Struct, frozen=True):
-    """All numbers from ``low`` to ``high``; where both are the same, a number.
-
-    Operations raise ZeroDivisionError where a divisor may be zero, OverflowError where there are too many digits.
-    """
-
-    low: Fraction
-    high: Fraction
-
-    @classmethod
-    def of(cls, *values: Fraction) -> Band:
-        """Return the band from the least to the greatest of some numbers."""
-        band = cls(min(values), max(values))
-        if any(part.bit_length() > MAX_BITS for end in (band.low, band.high) for part in end.as_integer_ratio()):
-            raise OverflowError
-        return band
-
-    @property
-    def certain(self) -> bool:
-        """Whether it is one number."""
-        return self.low == self.high
-
-    def __neg__(self) -> Band:
-        return Band(-self.high, -self.low)
-
-    def __add__(self, other: Band) -> Band:
-        return Band.of(self.low + other.low, self.high + other.high)
-
-    def __sub__(self, other: Band) -> Band:
-        return Band.of(self.low - other.high, self.high - other.low)
-
-    def __mul__(self, other: Band) -> Band:
-        return Band.of(*(one * another for one in (self.low, self.high) for another in (other.low, other.high)))
-
-    def __truediv__(self, other: Band) -> Band:
-        if other.low <= 0 <= other.high:
-            raise ZeroDivisionError
-        return Band.of(*(one / another for one in (self.low, self.high) for another in (other.low, other.high)))
-
-
-#: What an expression comes to: numbers as bands; None is a truth that depends on the inputs' uncertainty.
-Answer = Band | str | bool | None
-ONE = Band(Fraction(1), Fraction(1))
 #: The fields of a system description whose product is a count.
 COUNTS = {
     "chips": ("number_of_nodes", "accelerators_per_node"),
@@ -181,6 +133,162 @@ def _same(at: Any, fact: str, a: FoundResult, b: FoundResult) -> bool:
     return read(at, a, fact) == read(at, b, fact)
 
 
+# ---- Of all results given
+
+
+#: The verdict on a claim where neither logs nor description say what it needs, and where a result is not there.
+UNSAID, ABSENT = ClaimVerdict.NOT_VERIFIABLE, ClaimVerdict.NOT_CHECKED
+
+
+class NoValueError(ValueError):
+    """An expression has no value; ``verdict`` is that on a claim which rests on it.
+
+    None where the expression is at fault: it divides by zero, or compares what cannot be.
+    """
+
+    def __init__(self, reason: str, verdict: ClaimVerdict | None = None) -> None:
+        self.verdict = verdict
+        super().__init__(reason)
+
+
+def accelerators_meant(text: str) -> frozenset[str]:
+    """Return every accelerator that a text may mean."""
+    return frozenset[str]().union(*(values for _, values in chip_spellings().find(text)))
+
+
+#: What results are chosen by, and whether one has a value.
+_TESTS: dict[str, Callable[[FoundResult, str], bool]] = {
+    "division": lambda one, value: one.division == value,
+    "benchmark": lambda one, value: value in (one.results_folder.benchmark, one.benchmark_in_round),
+    "system": lambda one, value: one.system == value,
+    "submitter": lambda one, value: one.organisation == organisation(value),
+    "accelerator": lambda one, value: one.chip is not None and one.chip.name in accelerators_meant(value),
+    "vendor": lambda one, value: one.chip is not None and one.chip.vendor[0] == organisation(value),
+    "chips": lambda one, value: str(one.chips) == value,
+    "nodes": lambda one, value: str(one.nodes) == value,
+}
+WHERE = tuple(_TESTS)
+
+
+def rounds_meant(text: str, usage: str = "training") -> tuple[str, ...]:
+    """Return the rounds that a text means: ``v5.0``, ``before v5.0``, ``until v5.0`` or ``all``; none for another."""
+    order = known_rounds(usage)
+    word, _, name = text.strip().rpartition(" ")
+    if name == "all" and not word:
+        return order
+    round_ = normalise_round(name)
+    if round_ not in order or word not in ("", "before", "until"):
+        return ()
+    at = order.index(round_)
+    return {"": (round_,), "before": order[:at], "until": order[: at + 1]}[word]
+
+
+def submitted(at: Any, span: str, submitter: str | None = None, **where: str) -> list[FoundResult]:
+    """Return the results of some rounds, of one submitter or of all.
+
+    Raises:
+        NoValueError: none of the rounds is given, or no such submitter.
+    """
+    rounds: Sequence[RoundFolder] = at.rounds
+    here = [one for one in rounds if one.usage == "training" and one.round in rounds_meant(span)]
+    if not here:
+        there = ", ".join(dict.fromkeys(f"v{one.round}" for one in rounds)) or "none"
+        raise NoValueError(f"no results of rounds {span!r} are given; there are those of {there}", ABSENT)
+    if submitter is not None:
+        where["submitter"] = submitter
+        # Of several rounds it may be in none; a name that is nowhere is misspelt.
+        among = here if normalise_round(span) else rounds
+        known = list(dict.fromkeys(name for one in among for name in one.organisations))
+        if organisation(submitter) not in map(organisation, known):
+            raise NoValueError(f"no submitter {submitter!r} in {span}{did_you_mean(submitter, known)}", ABSENT)
+    return _chosen(results_in(here, "training", {one.round for one in here}), where)
+
+
+def _chosen(results: Collection[FoundResult], where: Mapping[str, str]) -> list[FoundResult]:
+    return [one for one in results if all(_TESTS[name](one, value) for name, value in where.items())]
+
+
+def raced(at: Any, span: str, benchmark: str, *, division: str = "closed", **where: str) -> list[FoundResult]:
+    """Return the results of a benchmark in some rounds."""
+    return _several(submitted(at, span, benchmark=benchmark, division=division, **where), where)
+
+
+def peers(at: Any, of: FoundResult, *, rounds: str = "", division: str = "", **where: str) -> list[FoundResult]:
+    """Return the results that one may be ranked among, itself included: by default those of its round and division."""
+    spans = rounds_meant(rounds or f"v{of.round}")
+    if of.round not in spans:
+        raise NoValueError(f"{of.name} is of v{of.round}, which is not among the rounds {rounds!r}")
+    chosen = _chosen(_comparable(at, of, spans), {**where, "division": division or of.division or ""})
+    if of.folder not in [one.folder for one in chosen]:
+        raise NoValueError(f"{of.name} is not among the results that it is to be ranked among", UNSAID)
+    return _several(chosen, where)
+
+
+def _comparable(at: Any, own: FoundResult, rounds: Collection[str]) -> list[FoundResult]:
+    """Return the results of some rounds that one may be compared with."""
+    benchmark = own.results_folder.benchmark
+    near = [one for one in rounds if compatible(own.usage, own.benchmark or "", own.round, one) is Compatible.YES]
+    return [one for one in results_in(at.rounds, own.usage, near) if one.results_folder.benchmark == benchmark]
+
+
+def _several(found: list[FoundResult], where: Mapping[str, str]) -> list[FoundResult]:
+    """Return results that one can be the fastest of: those of a single organisation only where they are asked for."""
+    names = {one.organisation for one in found}
+    if "submitter" in where and found:
+        return found
+    if len(found) < 2 or (len(names) < 2 and not {"accelerator", "vendor"} & where.keys()):
+        of = f", all of {names.pop()}" if len(found) > 1 else ""
+        raise NoValueError(f"{plural(len(found), 'such result')} given{of}: there is nothing to rank", UNSAID)
+    return found
+
+
+def _minutes_of(at: Any, results: Sequence[FoundResult]) -> list[Fraction]:
+    """Return the time to train of each result that has one."""
+    minutes = (one.minutes.get(at.question[0]) for one in at.read(results))
+    return [one for one in minutes if one is not None]
+
+
+def _rank(at: Any, among: Sequence[FoundResult], of: FoundResult, **_: str) -> Fraction:
+    """Return the place of a result by time to train, 1 for the fastest."""
+    own = at.minutes(of).low
+    return Fraction(1 + sum(one < own for one in _minutes_of(at, among)))
+
+
+def _fastest(at: Any, among: Sequence[FoundResult], *_: object, **__: str) -> Fraction:
+    """Return the least minutes of some results."""
+    return min(_minutes_of(at, among))
+
+
+def _most(_: Any, among: Sequence[FoundResult], *__: object, **___: str) -> Fraction:
+    """Return the most results that one organisation has."""
+    return Fraction(max(Counter(one.organisation for one in among).values(), default=0))
+
+
+def previous(at: Any, of: FoundResult) -> FoundResult:
+    """Return the result of the round before: same organisation, benchmark, division, accelerators and their number.
+
+    Raises:
+        NoValueError: that round is not given, or has no such result.
+    """
+    order = known_rounds(of.usage)
+    before = order[order.index(of.round) - 1 : order.index(of.round)]
+
+    def kept(one: FoundResult) -> tuple[Any, ...]:
+        return one.organisation, one.division, one.chip, one.chips
+
+    alike = [one for one in _comparable(at, of, before) if kept(one) == kept(of)]
+    known: list[FoundResult] = [one for one in at.read(alike) if one.minutes.get("published") is not None]
+    if not known:
+        found = results_in(at.rounds, of.usage, before)
+        why = f"no such result of {of.organisation} in" if found else "no results are given of"
+        name = f"v{before[0]}" if before else "a round before"
+        raise NoValueError(f"previous({of.name}): {why} {name}", UNSAID if found else ABSENT)
+    return min(known, key=lambda one: one.minutes["published"] or 0)
+
+
+# ---- The tables
+
+
 class Function(msgspec.Struct, frozen=True):
     """What a function takes and gives; ``how`` is called with the evaluation, arguments, and those given by name.
 
@@ -210,21 +318,6 @@ class Function(msgspec.Struct, frozen=True):
     def least(self) -> int:
         """The number of arguments that it needs."""
         return sum(kind[0] not in "?." for kind in self.takes.split())
-
-
-def compare(sign: str, left: Any, right: Any) -> bool | None:
-    """Return whether a comparison is true; None where it depends on the inputs' uncertainty."""
-    if sign in (">", ">="):
-        return compare("<" if sign == ">" else "<=", right, left)
-    if not isinstance(left, Band):
-        return bool(left == right) == (sign == "==")
-    if sign in ("==", "!="):
-        apart = left.high < right.low or right.high < left.low
-        same = left.certain and left == right
-        return None if not apart and not same else same == (sign == "==")
-    surely = left.high < right.low or (sign == "<=" and left.high == right.low)
-    never = left.low > right.high or (sign == "<" and left.low == right.high)
-    return True if surely else False if never else None
 
 
 def _joined(decides: bool, _: Any, left: bool | None, right: bool | None) -> bool | None:
@@ -294,9 +387,9 @@ FUNCTIONS = {
     "same": Function("fact result result", None, _same, "truth"),
     "energy": Function("result", "j", _energy),
     "previous": Function("result", None, previous, "result"),
-    "rank": Function("result", "results", rank, named=(*_RANKED, "rounds"), over=peers),
-    "fastest": Function("round benchmark", "min", fastest, named=_RANKED, over=raced),
-    "most": Function("round", "results", most, named=WHERE, over=submitted),
+    "rank": Function("result", "results", _rank, named=(*_RANKED, "rounds"), over=peers),
+    "fastest": Function("round benchmark", "min", _fastest, named=_RANKED, over=raced),
+    "most": Function("round", "results", _most, named=WHERE, over=submitted),
     "count": _over("results", lambda one: one.folder),
     "systems": _over("systems", lambda one: (one.organisation, one.system_name or one.system), "system"),
     "benchmarks": _over("benchmarks", lambda one: one.results_folder.benchmark, "benchmark"),

@@ -17,11 +17,20 @@ import msgspec
 
 from mlsub.commands.audit.expression import Call, Constant, Name, Node, parse
 from mlsub.commands.audit.facts import BASES
-from mlsub.commands.audit.functions import FUNCTIONS, OPERATIONS, Function, function_of
-from mlsub.commands.audit.given import choice_problem
+from mlsub.commands.audit.functions import (
+    FUNCTIONS,
+    OPERATIONS,
+    Function,
+    accelerators_meant,
+    function_of,
+    rounds_meant,
+)
 from mlsub.commands.audit.wording import MINUTES, Stated
+from mlsub.divisions import DIVISIONS
 from mlsub.io.data import shipped
 from mlsub.io.problems import did_you_mean
+from mlsub.rounds import known_rounds
+from mlsub.rounds.benchmarks import benchmarks_in
 from mlsub.rules.arithmetic import ExpressionError
 
 #: Quantities and their exponents, sorted: minutes a chip is ``(("chips", -1), ("time", 1))``. Nothing is a plain ratio.
@@ -194,6 +203,22 @@ _SHOWN = {
 }
 
 
+def _choice_problem(name: str, value: str) -> str | None:
+    """Return what is wrong with a value that results are chosen by; None for one that may be."""
+    if name in ("round", "rounds") and not rounds_meant(value):
+        known = [f"v{name}" for name in known_rounds("training")]
+        return f"there is no round {value!r}{did_you_mean(value.rpartition(' ')[2], known)}"
+    if name == "division" and value not in DIVISIONS:
+        return f"there is no division {value!r}{did_you_mean(value, DIVISIONS)}"
+    if name == "accelerator" and not accelerators_meant(value):
+        return f"there is no accelerator {value!r}"
+    if name == "benchmark" and not benchmarks_in("training", value):
+        return f"there is no benchmark {value!r}; name its folder, such as resnet"
+    if name in ("chips", "nodes") and not (value.isascii() and value.isdigit()):
+        return f"{value!r} is no number; write it in digits without commas"
+    return None
+
+
 class Typed(msgspec.Struct, frozen=True):
     """What a value is: ``result``, ``number``, ``truth``, ``text`` or ``any``, and its unit, None where not known."""
 
@@ -242,7 +267,7 @@ def _call(call: Call, names: Mapping[str, Typed]) -> Typed:
         if name not in function.named:
             hint = did_you_mean(name, function.named) if function.named else "; it takes none by name"
             raise ExpressionError(f"{call.function} takes no {name!r}{hint}", call.column)
-        if (problem := choice_problem(name, value)) is not None:
+        if (problem := _choice_problem(name, value)) is not None:
             raise ExpressionError(problem, call.column)
     if call.function in ("==", "!="):
         _check_alike(call, *(one.kind for one in found))
@@ -271,7 +296,7 @@ def _argument(call: Call, kind: str, argument: Node, names: Mapping[str, Typed])
     if kind in ("round", "submitter", "benchmark", "fact"):
         if not isinstance(argument, Constant) or not isinstance(argument.value, str):
             raise ExpressionError(f"{call.function} takes the {kind} as text in quotes", call.column)
-        if (problem := choice_problem(kind, argument.value)) is not None:
+        if (problem := _choice_problem(kind, argument.value)) is not None:
             raise ExpressionError(problem, call.column)
         return Typed("text")
     found = _typed(argument, names)

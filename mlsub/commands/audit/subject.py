@@ -9,22 +9,19 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from fractions import Fraction
-from itertools import combinations
 from typing import Any
 
 import msgspec
 
-from mlsub.commands.audit.claims import Claim, ClaimsFile
+from mlsub.commands.audit.claims import Claim
 from mlsub.commands.audit.evaluate import World
 from mlsub.commands.audit.expression import Call, Constant, Name, parse
-from mlsub.commands.audit.functions import function_of
-from mlsub.commands.audit.given import rounds_meant
+from mlsub.commands.audit.functions import function_of, rounds_meant
 from mlsub.commands.audit.places import FoundResult
 from mlsub.commands.audit.sentence import Phrase, SaidFigure, mentions, read_sentence
-from mlsub.commands.audit.verdict import Said, TextDifference
-from mlsub.commands.audit.wording import MINUTES, Stated, accepted
+from mlsub.commands.audit.verdict import TextDifference
+from mlsub.commands.audit.wording import MINUTES, Stated
 from mlsub.io.show import squeezed
-from mlsub.log.changes import Change, changed_fields, changed_hyperparameters
 from mlsub.rounds import normalise_round
 from mlsub.rounds.benchmarks import benchmark_of
 from mlsub.systems.names import all_chips, chip_spellings
@@ -272,50 +269,3 @@ def _of_count(call: Call) -> _Subject:
     shown = {"organisation": only.get("submitter"), "round": round_, "suite": "MLPerf Training"}
     shown |= {what: only[what] for what in ("benchmark", "division") if what in only}
     return _Subject(own=own, shown={what: text for what, text in shown.items() if text})
-
-
-def statements(claim: Claim, file: ClaimsFile) -> tuple[Said, ...]:
-    """Return all statements of a claim's quantity: its own, if it states one, and those beside it."""
-    if not claim.same_quantity:
-        return ()
-    others = {other.id: other.figure for other in file.claims}
-    found = [(claim.figure, claim.id)]
-    found += [(one.stated or others.get(one.claim or ""), one.place) for one in claim.same_quantity]
-    return tuple(
-        Said(where=where, written=stated.words, accepted=window)
-        for stated, where in found
-        if stated is not None and (window := accepted(stated)) is not None
-    )
-
-
-def contradicts(said: Sequence[Said]) -> bool:
-    """Return whether two statements have no value in common."""
-    return any(not one.accepted.meets(other.accepted) for one, other in combinations(said, 2))
-
-
-def wording_differs(said: Sequence[Said]) -> Iterator[str]:
-    """Yield a note where the same number is worded in two ways."""
-    for one, other in combinations(said, 2):
-        same = one.written.split()[-1] == other.written.split()[-1]
-        if same and one.written != other.written:
-            yield f"worded in two ways: {one.written} ({one.where}), {other.written} ({other.where})"
-
-
-def changes(claim: Claim, world: World) -> tuple[Change, ...]:
-    """Return what differs between the first two results of a claim, of the names that its context asks for."""
-    expr = claim.figures[0].expr
-    known = [facts for facts in (world.facts_in(expr)[:2] if expr else ()) if facts.result]
-    if not claim.context or len(known) < 2:
-        return ()
-    first, second = known
-    epochs = Change(name="epochs", old=_epochs(first), new=_epochs(second))
-    found = [*([epochs] if epochs.old != epochs.new else []), *changed_fields(first.description, second.description)]
-    found += changed_hyperparameters(*([log.run for log in one.logs] for one in known))
-    named = {one.name: one for one in found}
-    return tuple(named[name] for name in (named if claim.context == ("all",) else claim.context) if name in named)
-
-
-def _epochs(facts: FoundResult) -> str | None:
-    """Return the least and the most epochs of the runs that converged; None where they do not state them."""
-    values = sorted({run.timeline.epochs for run in facts.converging})
-    return "-".join(map(str, values)) if any(values) else None

@@ -14,8 +14,7 @@ from itertools import combinations
 from mlsub.commands.audit.claims import Claim, ClaimsFile
 from mlsub.commands.audit.evaluate import World, depends
 from mlsub.commands.audit.expression import Call, Constant, Name, Node, conditions, parse
-from mlsub.commands.audit.functions import COUNTS
-from mlsub.commands.audit.given import NoValueError, accelerators_meant
+from mlsub.commands.audit.functions import COUNTS, NoValueError, accelerators_meant
 from mlsub.commands.audit.kinds import unit_named
 from mlsub.commands.audit.places import FoundResult
 from mlsub.commands.audit.sentence import Phrase, Sentence, counted_unit, vocabulary
@@ -266,7 +265,7 @@ def _unit(claim: Claim) -> str | None:
     return None
 
 
-def unlike(claim: Claim, compared: Sequence[FoundResult], world: World) -> Iterator[TextDifference]:
+def unlike(claim: Claim, compared: Sequence[FoundResult]) -> Iterator[TextDifference]:
     """Yield where a sentence says that results are alike, or a round apart, and they are not."""
     if (unit := _unit(claim)) is not None and len(compared) > 1:
         counts = [one.product(*COUNTS[unit]) for one in compared]

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.audit.functions import MAX_BITS, ONE, OPERATIONS, Band, compare
+from mlsub.commands.audit.expression import MAX_BITS, ONE, Band, compare
+from mlsub.commands.audit.functions import OPERATIONS
 
 NUMBERS = st.fractions(min_value=-100, max_value=100, max_denominator=50)
 

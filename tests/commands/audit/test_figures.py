@@ -12,8 +12,8 @@ import yaml
 
 from mlsub.commands.audit.document import document_of, rounded
 from mlsub.commands.audit.evaluate import World, evaluate
-from mlsub.commands.audit.expression import parse
-from mlsub.commands.audit.functions import FUNCTIONS, Band
+from mlsub.commands.audit.expression import Band, parse
+from mlsub.commands.audit.functions import FUNCTIONS
 from mlsub.commands.audit.read import read_claims
 from mlsub.commands.audit.run import audit, read_world
 from mlsub.commands.audit.verdict import Audit, ClaimVerdict

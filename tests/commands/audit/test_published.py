@@ -15,9 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.commands.audit.evaluate import World
-from mlsub.commands.audit.judge import judge
 from mlsub.commands.audit.read import read_claims
-from mlsub.commands.audit.run import audit, audit_of, read_world
+from mlsub.commands.audit.run import audit, audit_of, judge, read_world
 from mlsub.commands.audit.verdict import Audit
 from mlsub.commands.audit.wording import Stated, fits, fixed
 from mlsub.rules.load import entry_requirements
