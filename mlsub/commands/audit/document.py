@@ -10,7 +10,7 @@ from pathlib import PurePath
 
 from mlsub.commands.audit.claims import Input
 from mlsub.commands.audit.expression import Call, Constant, parse
-from mlsub.commands.audit.facts import BASES, ShownResult, score_words
+from mlsub.commands.audit.facts import BASES, score_words
 from mlsub.commands.audit.verdict import (
     AGAINST,
     Audit,
@@ -18,6 +18,7 @@ from mlsub.commands.audit.verdict import (
     ClaimVerdict,
     JudgedClaim,
     Near,
+    ShownResult,
     Variant,
     tally,
 )

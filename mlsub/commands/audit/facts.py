@@ -28,86 +28,10 @@ from mlsub.present.footnote import footnote
 from mlsub.review.runs.stretch import measure_lengths, measure_stretch
 from mlsub.submission.result import Result
 from mlsub.systems.description import read_content
-from mlsub.systems.fields import category
 from mlsub.workspace import AS_FOUND, Context, Request, check_with_logs
 
 #: The bases in words, in the order in which they are shown.
 BASES = {"published": "published", "unscaled": "unscaled", "expected": "expected", "rcp_mean": "at the RCP mean"}
-
-
-class ShownResult(msgspec.Struct, frozen=True, kw_only=True):
-    """A result; where it is not ``found``, ``reason`` says why, and what follows is unknown. Times are in minutes.
-
-    Who, what and on what is what the claims file and the folders say: ``system`` is the folder's name, ``system_name``
-    the description's, ``category`` its availability as in the results table, ``chips`` the accelerators that it counts
-    (host processors, where it has none), ``id`` its MLPerf ID.
-
-    ``rcp`` is the verdict of the convergence test, and ``rcp_factor`` takes the time to the mean of the reference.
-    ``minutes`` are the time to train on each basis, ``run_minutes`` those of the runs in the order of their files, null
-    for a run that counts as slowest. ``edit_factor`` is what all times were multiplied by after the runs, null where
-    they were not; ``scaling_json`` the factor of that file. ``unpublished`` is the score of a table that the user gives
-    where it is not that of the logs: it decides nothing. ``footnote`` is what a text that uses the result has to say.
-    """
-
-    name: str
-    usage: str = "training"
-    round: str
-    submitter: str | None = None
-    system: str | None = None
-    benchmark: str | None = None
-    division: str | None = None
-    id: str | None = None
-    found: bool = False
-    reason: str | None = None
-    path: str | None = None
-    system_name: str | None = None
-    category: str | None = None
-    chips: int | None = None
-    division_in_logs: tuple[str, ...] = ()
-    runs: int | None = None
-    converged: int | None = None
-    rcp: str | None = None
-    rcp_factor: Fraction | None = None
-    edit_factor: Fraction | None = None
-    scaling_json: Fraction | None = None
-    published_source: str | None = None
-    unpublished: Fraction | None = None
-    minutes: dict[str, Fraction | None] = {}
-    run_minutes: tuple[Fraction | None, ...] = ()
-    remarks: tuple[str, ...] = ()
-    footnote: str | None = None
-
-
-_SAME_FIELDS = (
-    *("name", "usage", "round", "submitter", "system", "benchmark", "division", "id", "reason"),
-    *("edit_factor", "unpublished", "minutes", "run_minutes"),
-)
-
-
-def show_result(of: FoundResult) -> ShownResult:
-    """Return a result as it is shown and as JSON has it."""
-    known = {name: getattr(of, name) for name in _SAME_FIELDS}
-    result = of.result
-    if result is None:
-        return ShownResult(**known)
-    status = of.description.get("status")
-    return ShownResult(
-        **known,
-        found=True,
-        path=result.path,
-        system_name=of.system_name,
-        category=category(status) if isinstance(status, str) else None,
-        chips=of.chips,
-        division_in_logs=_divisions_in_logs(result),
-        runs=len(result.logs),
-        converged=result.converged,
-        rcp=result.rcp.verdict,
-        rcp_factor=rcp_factor(result),
-        scaling_json=_scaling_json(result),
-        published_source=of.published.source if of.published else None,
-        remarks=tuple(_remarks(of, result)),
-        footnote=footnote(result, id_=of.id, day=of.retrieved, reviewed=of.reviewed),
-    )
 
 
 def score_words(basis: str) -> str:
@@ -143,16 +67,19 @@ def find_results(
     """
     found: dict[str, FoundResult] = {}
     for one in claimed:
-        own = msgspec.structs.asdict(one)
+        names = {name: getattr(one, name) for name in ("name", "usage", "round", "division", "id")}
+        submitter, system, benchmark, reason, folder = one.submitter, one.system, one.benchmark, None, None
         try:
             folder = folder_of(one, rounds)
         except MlsubError as error:
-            found[one.name] = FoundResult(**own, reason=str(error))
+            reason = str(error)
         else:
-            system = folder.parent.parent if one.scaling else folder.parent
-            own["submitter"] = one.submitter or system.parent.parent.name
-            own["system"], own["benchmark"] = one.system or system.name, one.benchmark or folder.name
-            found[one.name] = FoundResult(**own, folder=folder)
+            of_system = folder.parent.parent if one.scaling else folder.parent
+            submitter, system = submitter or of_system.parent.parent.name, system or of_system.name
+            benchmark = benchmark or folder.name
+        found[one.name] = FoundResult(
+            **names, submitter=submitter, system=system, benchmark=benchmark, reason=reason, folder=folder, claimed=one
+        )
     there = [(name, one) for name, one in found.items() if one.folder is not None]
     read = read_logs([one for _, one in there], context)
     return found | {name: one for (name, _), one in zip(there, read, strict=True)}
@@ -185,47 +112,53 @@ def _with_logs(one: FoundResult, result: Result | None) -> FoundResult:
     if one.division is not None and division is not None and one.division != division:
         reason = f"the file says division {one.division}, the system description {division}"
         return msgspec.structs.replace(one, reason=reason)
-    stretch = measure_stretch(result)
-    # The decimals that somebody wrote down, not what binary makes of them.
-    edit_factor = Fraction(repr(stretch.factor)) if stretch else None
-    run_minutes = [_minutes(log.run.duration_ms) if log.counts_in(round_) else None for log in result.logs]
-    minutes, unpublished = _scores(result, run_minutes, edited=stretch is not None), None
-    if one.published is not None:
-        # Rounded, or with the digits cut off.
-        off, step = (minutes["published"] or 0) - one.published.amount, step_of(str(one.published.minutes))
-        if -step / 2 <= off < step:
-            minutes["published"] = one.published.amount
-        else:
-            unpublished = one.published.amount
     organisation = result.folder.parents[3 if result.scaling_type else 2]
-    return msgspec.structs.replace(
-        one,
+    stretch, claimed = measure_stretch(result), one.claimed or ClaimedResult(round=one.round)
+    found = msgspec.structs.replace(
+        one.described(read_content(organisation / "systems" / f"{result.system}.json", round_) or {}),
         division=division,
-        description=read_content(organisation / "systems" / f"{result.system}.json", round_) or {},
+        found=True,
         result=result,
-        edit_factor=edit_factor,
-        unpublished=unpublished,
-        minutes=minutes,
-        run_minutes=tuple(run_minutes),
+        path=result.path,
+        division_in_logs=tuple(sorted({log.division for log in result.logs if log.division})),
+        runs=len(result.logs),
+        converged=result.converged,
+        rcp=result.rcp.verdict,
+        rcp_factor=_rcp_factor(result),
+        # The decimals that somebody wrote down, not what binary makes of them.
+        edit_factor=Fraction(repr(stretch.factor)) if stretch else None,
+        scaling_json=exact(result.score.scaling) if result.score.scaling_file else None,
+        published_source=claimed.published.source if claimed.published else None,
+        run_minutes=tuple(_minutes(log.run.duration_ms) if log.counts_in(round_) else None for log in result.logs),
+        footnote=footnote(result, id_=claimed.id, day=claimed.retrieved, reviewed=claimed.reviewed),
     )
+    minutes, table = _scores(found, result), claimed.published
+    if table is not None:
+        # Rounded, or with the digits cut off.
+        off, step = (minutes["published"] or 0) - table.amount, step_of(str(table.minutes))
+        if -step / 2 <= off < step:
+            minutes["published"] = table.amount
+        else:
+            found = msgspec.structs.replace(found, unpublished=table.amount)
+    return msgspec.structs.replace(found, minutes=minutes, remarks=tuple(_remarks(found)))
 
 
 def _minutes(milliseconds: float | None) -> Fraction | None:
     return None if milliseconds is None else Fraction(milliseconds) / 60_000
 
 
-def _scores(result: Result, run_minutes: Sequence[Fraction | None], *, edited: bool) -> dict[str, Fraction | None]:
+def _scores(of: FoundResult, result: Result) -> dict[str, Fraction | None]:
     """Return the time to train on each basis; None where there is none."""
-    mean = _olympic_mean(result, run_minutes)
+    mean = _olympic_mean(result, of.run_minutes)
     if mean is None:
         return dict.fromkeys(BASES)
     unscaled = mean
-    if edited:
+    if of.edit_factor is not None:
         lengths = [measure_lengths(log) if log.counts_in(result.rules) else None for log in result.logs]
-        unscaled = _olympic_mean(result, [_minutes(of and of[1]) for of in lengths]) or mean
+        unscaled = _olympic_mean(result, [_minutes(length and length[1]) for length in lengths]) or mean
     # Both of these scale the times as they stand in the logs, edited or not: so do the official tools.
-    as_published, expected = mean * (_scaling_json(result) or 1), mean * exact(result.score.expected_scaling)
-    return dict(zip(BASES, (as_published, unscaled, expected, unscaled * (rcp_factor(result) or 1)), strict=True))
+    as_published, expected = mean * (of.scaling_json or 1), mean * exact(result.score.expected_scaling)
+    return dict(zip(BASES, (as_published, unscaled, expected, unscaled * (of.rcp_factor or 1)), strict=True))
 
 
 def _olympic_mean(result: Result, minutes: Sequence[Fraction | None]) -> Fraction | None:
@@ -237,7 +170,7 @@ def _olympic_mean(result: Result, minutes: Sequence[Fraction | None]) -> Fractio
     return sum(kept, Fraction(0)) / len(kept) if kept else None
 
 
-def rcp_factor(result: Result) -> Fraction | None:
+def _rcp_factor(result: Result) -> Fraction | None:
     """Return the factor to the reference's mean, 1 where the result is not faster; None where nothing is compared.
 
     Of BERT by the count that decided, or by the other where that one rejects it.
@@ -249,33 +182,23 @@ def rcp_factor(result: Result) -> Fraction | None:
     return None
 
 
-def _scaling_json(result: Result) -> Fraction | None:
-    return exact(result.score.scaling) if result.score.scaling_file else None
-
-
-def _divisions_in_logs(result: Result) -> tuple[str, ...]:
-    return tuple(sorted({log.division for log in result.logs if log.division}))
-
-
-def _remarks(of: FoundResult, result: Result) -> Iterator[str]:
+def _remarks(of: FoundResult) -> Iterator[str]:
     """Yield what a reader of its figures should know of a result."""
     if of.edit_factor is not None:
         yield f"all its times were multiplied by {fixed(of.edit_factor)} after the runs"
-    if result.rcp.verdict == "fail":
-        factor = rcp_factor(result)
-        of_mean = "" if factor is None else f", factor to the mean {fixed(factor)}"
-        yield f"converges faster than its reference allows{of_mean}"
-    if result.converged < len(result.logs):
-        yield f"{result.converged} of {len(result.logs)} runs converged"
-    if of.published is not None and of.unpublished is not None:
-        yield f"{decimal(of.unpublished)} minutes ({of.published.source}) is not the score of its logs"
-    elif of.published is not None:
-        yield f"published: {of.published.source}"
-    elif (scaling := _scaling_json(result)) is not None:
-        yield f"published with the factor {fixed(scaling)} of scaling.json"
-    logged = _divisions_in_logs(result)
-    if of.division is not None and logged and logged != (of.division,):
-        yield f"the logs say division {', '.join(logged)}"
+    if of.rcp == "fail":
+        factor = "" if of.rcp_factor is None else f", factor to the mean {fixed(of.rcp_factor)}"
+        yield f"converges faster than its reference allows{factor}"
+    if (of.converged or 0) < (of.runs or 0):
+        yield f"{of.converged} of {of.runs} runs converged"
+    if of.unpublished is not None:
+        yield f"{decimal(of.unpublished)} minutes ({of.published_source}) is not the score of its logs"
+    elif of.published_source is not None:
+        yield f"published: {of.published_source}"
+    elif of.scaling_json is not None:
+        yield f"published with the factor {fixed(of.scaling_json)} of scaling.json"
+    if of.division is not None and of.division_in_logs and of.division_in_logs != (of.division,):
+        yield f"the logs say division {', '.join(of.division_in_logs)}"
 
 
 def exact(value: float) -> Fraction:

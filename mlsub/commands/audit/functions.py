@@ -22,7 +22,7 @@ from typing import Any
 import msgspec
 
 from mlsub.commands.audit.expression import ONE, Answer, Band, Call, compare
-from mlsub.commands.audit.facts import exact, rcp_factor
+from mlsub.commands.audit.facts import exact
 from mlsub.commands.audit.places import FoundResult, RoundFolder, results_in
 from mlsub.commands.audit.verdict import ClaimVerdict
 from mlsub.io.problems import did_you_mean
@@ -30,7 +30,6 @@ from mlsub.io.show import plural, show
 from mlsub.rounds import known_rounds, normalise_round
 from mlsub.rounds.benchmarks import Compatible, compatible
 from mlsub.submission.find import organisation
-from mlsub.systems.fields import category
 from mlsub.systems.names import chip_spellings
 
 #: The fields of a system description whose product is a count.
@@ -70,10 +69,6 @@ def _quality(_: Any, of: FoundResult) -> Fraction:
     return min(_numbers(of, "an evaluation", last))
 
 
-def _available(_: Any, of: FoundResult) -> bool:
-    return (category(of.text("status")) or "").startswith("Available")
-
-
 def _energy(_: Any, of: FoundResult) -> Fraction:
     energy = of.result.energy if of.result else None
     return _numbers(of, "energy", [energy.scaled if energy else None])[0]
@@ -88,10 +83,9 @@ def _numbers(of: FoundResult, what: str, values: Sequence[Any]) -> list[Fraction
 
 
 def _rcp(_: Any, of: FoundResult) -> Fraction:
-    factor = rcp_factor(of.result) if of.result else None
-    if factor is None:
+    if of.rcp_factor is None:
         raise NoValueError(f"{of.name} is not compared with reference convergence points", UNSAID)
-    return factor
+    return of.rcp_factor
 
 
 def _hyper(_: Any, of: FoundResult, name: str) -> Fraction | str | bool:
@@ -375,14 +369,14 @@ FUNCTIONS = {
     "hosts": Function("result", "nodes", partial(_counted, "nodes")),
     "cpus": Function("result", "cpus", partial(_counted, "cpus")),
     "runs": Function("result", "runs", lambda _, a: Fraction(len(a.logs))),
-    "converged": Function("result", "runs", lambda _, a: Fraction(a.result.converged if a.result else 0)),
+    "converged": Function("result", "runs", lambda _, a: Fraction(a.converged or 0)),
     "epochs": Function("result", "epochs", _epochs),
     "samples": Function("result", "samples", _samples),
     "quality": Function("result", "x", _quality),
     "rcp": Function("result", "x", _rcp),
     "hyper": Function("result text", None, _hyper, "any"),
     "field": Function("result text", None, _field, "any"),
-    "available": Function("result", None, _available, "truth"),
+    "available": Function("result", None, lambda _, a: (a.category or "").startswith("Available"), "truth"),
     "contains": Function("text text", None, lambda _, whole, part: part.lower() in whole.lower(), "truth"),
     "same": Function("fact result result", None, _same, "truth"),
     "energy": Function("result", "j", _energy),

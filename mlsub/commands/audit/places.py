@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import msgspec
 
 from mlsub.commands.audit.claims import ClaimedResult
+from mlsub.commands.audit.verdict import ShownResult
 from mlsub.divisions import division_name
 from mlsub.io import MlsubError
 from mlsub.io.problems import did_you_mean
@@ -25,7 +25,7 @@ from mlsub.submission.model import LogReport
 from mlsub.submission.result import Result
 from mlsub.submission.tree import read_tree
 from mlsub.systems.description import read_content
-from mlsub.systems.fields import count
+from mlsub.systems.fields import category, count
 from mlsub.systems.names import Chip, chip_of
 from mlsub.workspace import ANY, find_places, in_one_line
 
@@ -103,25 +103,36 @@ def _step(folder: Path, name: str, kind: str) -> Path:
     raise MlsubError(f"no {kind} {name!r} in {folder.parent.name}/{folder.name}{hint}")
 
 
-class FoundResult(ClaimedResult, frozen=True, kw_only=True):
-    """A result that claims name, or one of all those given, and what is known of it.
+class FoundResult(ShownResult, frozen=True, kw_only=True):
+    """A result that claims name (``claimed``), or one of all those given, and what is known of it.
 
     Of those given the ``folder`` of the logs and the ``description`` of the system are known, and the ``division`` is
-    the description's. ``result`` is there once the logs are read, and with it what follows; without it ``reason`` may
-    say why. ``minutes`` are the time to train on each basis, ``run_minutes`` those of the runs in the order of their
-    files, None for a run that counts as slowest. ``edit_factor`` is what all times were multiplied by after the runs,
-    None where they were not. ``unpublished`` is the score of a table that the claims file gives where it is not that of
-    the logs: it decides nothing.
+    the description's. ``result`` is there once the logs are read.
     """
 
+    claimed: ClaimedResult | None = None
     folder: Path | None = None
     description: Mapping[str, Any] = {}
     result: Result | None = None
-    reason: str | None = None
-    edit_factor: Fraction | None = None
-    unpublished: Fraction | None = None
-    minutes: Mapping[str, Fraction | None] = {}
-    run_minutes: tuple[Fraction | None, ...] = ()
+
+    def described(self, description: Mapping[str, Any]) -> FoundResult:
+        """Return the same with the description of its system."""
+        found = msgspec.structs.replace(self, description=description)
+        # Where there are no accelerators, the host processors do the computing.
+        per_node = ("accelerators_per_node", "host_processors_per_node")
+        chips = next((chips for one in per_node if (chips := found.product("number_of_nodes", one))), None)
+        status = description.get("status")
+        return msgspec.structs.replace(
+            found,
+            system_name=found.text("system_name") or None,
+            category=category(status) if isinstance(status, str) else None,
+            chips=chips,
+        )
+
+    @property
+    def shown(self) -> ShownResult:
+        """The part that is shown."""
+        return msgspec.convert(self, ShownResult, from_attributes=True)
 
     @property
     def logs(self) -> tuple[LogReport, ...]:
@@ -149,21 +160,10 @@ class FoundResult(ClaimedResult, frozen=True, kw_only=True):
         return get_round(self.usage, self.round).benchmark_in(self.benchmark or "")
 
     @property
-    def system_name(self) -> str | None:
-        """The name of the system in its description."""
-        return self.text("system_name") or None
-
-    @property
     def chip(self) -> Chip | None:
         """The accelerator; None where no table has it."""
         system = self.system or ""
         return chip_of(self.text("accelerator_model_name"), self.system_name or system, system)
-
-    @property
-    def chips(self) -> int | None:
-        """The number of accelerators, or of host processors where it has none: these do the computing then."""
-        fields = ("accelerators_per_node", "host_processors_per_node")
-        return next((chips for one in fields if (chips := self.product("number_of_nodes", one))), None)
 
     @property
     def nodes(self) -> int | None:
@@ -197,6 +197,7 @@ def _list_results(folder: Path, usage: str, round_: str) -> tuple[FoundResult, .
             description = read_content(folder / "systems" / f"{entry.system}.json", of) or {}
             division = description.get("division")
             one = FoundResult(
+                name="",
                 round=round_,
                 usage=usage,
                 submitter=folder.name,
@@ -204,7 +205,6 @@ def _list_results(folder: Path, usage: str, round_: str) -> tuple[FoundResult, .
                 benchmark=entry.benchmark,
                 division=division_name(division if isinstance(division, str) else None),
                 folder=Path(os.path.abspath(entry.folder)),  # noqa: PTH100  (links keep their names)
-                description=description,
             )
-            found.append(one)
+            found.append(one.described(description))
     return tuple(found)

@@ -11,7 +11,7 @@ import msgspec
 from mlsub.commands.audit.claims import Claim, ClaimReading, ClaimsFile
 from mlsub.commands.audit.evaluate import World, evaluate
 from mlsub.commands.audit.expression import Band, Call, parse
-from mlsub.commands.audit.facts import find_results, show_result
+from mlsub.commands.audit.facts import find_results
 from mlsub.commands.audit.functions import NoValueError
 from mlsub.commands.audit.judge import judge_figure
 from mlsub.commands.audit.places import FoundResult, round_folders
@@ -78,7 +78,7 @@ def audit_of(world: World, *, bases: Collection[str] = ()) -> Audit:
         file=world.file.file,
         source=world.file.source,
         bases=tuple(bases),
-        results=tuple(map(show_result, world.facts.values())),
+        results=tuple(one.shown for one in world.facts.values()),
         inputs=tuple(world.file.inputs.values()),
         claims=tuple(judged),
     )

@@ -11,7 +11,6 @@ import msgspec
 from msgspec import Meta
 
 from mlsub.commands.audit.claims import Claim, ClaimSource, Input
-from mlsub.commands.audit.facts import ShownResult
 from mlsub.commands.audit.wording import AcceptedRange
 from mlsub.log.changes import Change
 from mlsub.present.envelope import EXACT, Answer
@@ -44,6 +43,49 @@ HOLDING = frozenset((ClaimVerdict.HOLDS, ClaimVerdict.FRAGILE, ClaimVerdict.ONLY
 #: Verdicts that make the audit find something where it is strict, and those that do so always.
 DOUBTFUL = frozenset((ClaimVerdict.FRAGILE, ClaimVerdict.ONLY_FOR, ClaimVerdict.NOT_VERIFIABLE))
 AGAINST = frozenset(ClaimVerdict) - DOUBTFUL - {ClaimVerdict.HOLDS, ClaimVerdict.NOT_CHECKED}
+
+
+class ShownResult(msgspec.Struct, frozen=True, kw_only=True):
+    """A result; where it is not ``found``, ``reason`` says why, and what follows is unknown. Times are in minutes.
+
+    Who, what and on what is what the claims file and the folders say: ``system`` is the folder's name, ``system_name``
+    the description's, ``category`` its availability as in the results table, ``chips`` the accelerators that it counts
+    (host processors, where it has none), ``id`` its MLPerf ID.
+
+    ``rcp`` is the verdict of the convergence test, and ``rcp_factor`` takes the time to the mean of the reference.
+    ``minutes`` are the time to train on each basis, ``run_minutes`` those of the runs in the order of their files, null
+    for a run that counts as slowest. ``edit_factor`` is what all times were multiplied by after the runs, null where
+    they were not; ``scaling_json`` the factor of that file. ``unpublished`` is the score of a table that the user gives
+    where it is not that of the logs: it decides nothing. ``footnote`` is what a text that uses the result has to say.
+    """
+
+    name: str
+    usage: str = "training"
+    round: str
+    submitter: str | None = None
+    system: str | None = None
+    benchmark: str | None = None
+    division: str | None = None
+    id: str | None = None
+    found: bool = False
+    reason: str | None = None
+    path: str | None = None
+    system_name: str | None = None
+    category: str | None = None
+    chips: int | None = None
+    division_in_logs: tuple[str, ...] = ()
+    runs: int | None = None
+    converged: int | None = None
+    rcp: str | None = None
+    rcp_factor: Fraction | None = None
+    edit_factor: Fraction | None = None
+    scaling_json: Fraction | None = None
+    published_source: str | None = None
+    unpublished: Fraction | None = None
+    minutes: dict[str, Fraction | None] = {}
+    run_minutes: tuple[Fraction | None, ...] = ()
+    remarks: tuple[str, ...] = ()
+    footnote: str | None = None
 
 
 class BasisOutcome(msgspec.Struct, frozen=True, kw_only=True):
