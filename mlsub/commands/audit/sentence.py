@@ -87,13 +87,14 @@ class SaidFigure(msgspec.Struct, frozen=True):
     value: Fraction
     step: Fraction
 
-    def is_stated(self, kind: str, value: Fraction, step: Fraction) -> bool:
+    def is_stated(self, stated: SaidFigure) -> bool:
         """Return whether it is a figure that is stated; a part is also what is left, or what it is faster."""
         if self.kind != "part":
-            return kind in (self.kind, "") and abs(self.value - value) <= max(self.step, step) / 2
+            near = abs(self.value - stated.value) <= max(self.step, stated.step) / 2
+            return near and stated.kind in (self.kind, "")
         part = self.value
-        same = (100 * part, 100 - 100 * part, 100 / part - 100) if kind == "%" else (part, 1 / part)
-        return kind != "time" and any(abs(one - value) <= step / 2 for one in same)
+        same = (100 * part, 100 - 100 * part, 100 / part - 100) if stated.kind == "%" else (part, 1 / part)
+        return stated.kind != "time" and any(abs(one - stated.value) <= stated.step / 2 for one in same)
 
 
 class Sentence(msgspec.Struct, frozen=True):

@@ -16,11 +16,11 @@ import msgspec
 from mlsub.commands.audit.claims import Claim
 from mlsub.commands.audit.evaluate import World
 from mlsub.commands.audit.expression import Call, Constant, Name, parse
-from mlsub.commands.audit.functions import function_of, rounds_meant
+from mlsub.commands.audit.functions import COUNTS, function_of, rounds_meant
 from mlsub.commands.audit.places import FoundResult
 from mlsub.commands.audit.sentence import Phrase, SaidFigure, mentions, read_sentence
 from mlsub.commands.audit.verdict import TextDifference
-from mlsub.commands.audit.wording import MINUTES, Stated
+from mlsub.commands.audit.wording import MINUTES
 from mlsub.io.show import squeezed
 from mlsub.rounds import normalise_round
 from mlsub.rounds.benchmarks import benchmark_of
@@ -35,44 +35,33 @@ def misquoted(claim: Claim) -> Iterator[TextDifference]:
     if claim.figures[0].expr is None:
         return
     figures = [one for one in claim.sentence.figures if one.written[0].isdigit()]
-    stated = [one for one in _stated(claim) if one.stated.value is not None]
+    stated = list(_stated(claim, wordings=False))
     for kind in dict.fromkeys(one.kind for one in stated):
         said = [one for one in figures if one.kind == kind]
-        if said and not any(_is_stated(one, stated) for one in said):
-            shown = tuple(dict.fromkeys(one.stated.words for one in stated if one.kind == kind))
+        if said and not any(one.is_stated(other) for one in said for other in stated):
+            shown = tuple(dict.fromkeys(one.written for one in stated if one.kind == kind))
             yield TextDifference(what="figure", said=said[0].written, results=shown)
 
 
 def unstated(claim: Claim) -> Iterator[str]:
     """Yield each figure of the text that is none of those that are stated, in words or in digits."""
-    stated = _stated(claim)
-    yield from (one.written for one in claim.sentence.figures if not _is_stated(one, stated))
+    stated = list(_stated(claim, wordings=True))
+    yield from (one.written for one in claim.sentence.figures if not any(map(one.is_stated, stated)))
 
 
-class _StatedFigure(msgspec.Struct, frozen=True):
-    """A number that is stated, and its kind as figures of sentences have it; ``""`` for one without a unit."""
+def _stated(claim: Claim, *, wordings: bool) -> Iterator[SaidFigure]:
+    """Yield what is stated, as figures of sentences; one without a unit is of the kind ``""``.
 
-    kind: str
-    stated: Stated
-    value: Fraction
-    step: Fraction
-
-
-def _stated(claim: Claim) -> list[_StatedFigure]:
-    found = []
+    ``wordings``: also those that are a figure themselves, such as half, which have a tolerance and no digits.
+    """
     for stated in (*claim.stated, *(one.stated for one in claim.same_quantity)):
-        unit = (stated.unit if stated else None) or ""
-        kind: str | None = "time" if unit in MINUTES else unit if unit in ("%", "x", "") else None
-        if stated is not None and kind is not None and isinstance(stated.amount, Fraction):
-            scale = MINUTES.get(unit, Fraction(1))
-            # A wording that is a figure itself, such as half, has no digits.
+        if stated is not None and isinstance(stated.amount, Fraction) and (wordings or stated.value is not None):
+            unit = stated.unit or ""
             step = 2 * stated.margin * stated.amount if stated.value is None else stated.step
-            found.append(_StatedFigure(kind, stated, stated.amount * scale, step * scale))
-    return found
-
-
-def _is_stated(said: SaidFigure, stated: Sequence[_StatedFigure]) -> bool:
-    return any(said.is_stated(one.kind, one.value, one.step) for one in stated)
+            if unit in ("", "%", "x"):
+                yield SaidFigure(stated.words, unit, stated.amount, step)
+            elif unit in MINUTES:
+                yield SaidFigure(stated.words, "time", stated.amount * MINUTES[unit], step * MINUTES[unit])
 
 
 #: Fields of a description that name frameworks, and those that name accelerators.
@@ -85,7 +74,7 @@ _IPUS = {"Bow IPU", "GC200"}
 _TELLING = 4
 
 
-class _Subject(msgspec.Struct, frozen=True, kw_only=True):
+class _Subject(msgspec.Struct, frozen=True):
     """One result, or what a count asks for.
 
     ``own`` are its names by what they are of, without what is not known, and ``shown`` is how each is called in a
@@ -93,9 +82,6 @@ class _Subject(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     own: dict[str, Collection[str]]
-    chips: int | None = None
-    per_node: int | None = None
-    nodes: int | None = None
     shown: dict[str, str]
 
 
@@ -178,55 +164,59 @@ def _fits(said: Phrase, called: str, subjects: Sequence[_Subject], *, per_node: 
     """
     if said.kind not in _COUNTS:
         return any(called not in one.own or not said.values.isdisjoint(one.own[called]) for one in subjects)
-    number = int(next(iter(said.values)))
-    if said.kind == "nodes":
-        nodes = [subject.nodes for subject in subjects]
-        return None in nodes or number in (*nodes, sum(one or 0 for one in nodes))
-    chips = [subject.chips or 0 for subject in subjects]
-    if 0 in chips or (said.kind == "pod" and all(_IPUS.isdisjoint(one.own.get("accelerator", ())) for one in subjects)):
+    kind = "nodes" if said.kind == "nodes" else "chips"
+    counts = [int(count) for one in subjects for count in one.own.get(kind, ())]
+    if len(counts) < len(subjects) or (said.kind == "pod" and not any("pod" in one.own for one in subjects)):
         return True
-    return number in (*chips, sum(chips)) or (per_node and any(number == subject.per_node for subject in subjects))
+    of_node = [count for one in subjects for count in one.own.get("per node", ())] if per_node else []
+    return not said.values.isdisjoint((*map(str, counts), str(sum(counts)), *(of_node if kind == "chips" else ())))
 
 
-def _of_result(facts: FoundResult) -> _Subject:
+def _of_result(of: FoundResult) -> _Subject:
     """Return the names of a result, by its description and by what folders say: submitter, system, benchmark, ..."""
-    said = {name: value for name, value in facts.description.items() if isinstance(value, str)}
-    system, model = facts.system or "", said.get("accelerator_model_name", "")
+    said = {name: value for name, value in of.description.items() if isinstance(value, str)}
+    model, suite = said.get("accelerator_model_name", ""), "hpc" if of.usage == "hpc" else "training"
+    own: dict[str, Collection[str]] = {"suite": {suite}, "round": {of.round}}
+    shown = {
+        "organisation": of.submitter,
+        "accelerator": "no accelerator" if model.strip().upper() in ("", "N/A", "NA", "NONE") else model,
+        "framework": said.get("framework"),
+        "benchmark": of.benchmark,
+        "suite": f"MLPerf {suite.upper() if suite == 'hpc' else suite.title()}",
+        "round": f"v{of.round}",
+        "division": of.division,
+    }
     named_in = [values for field in _ACCELERATORS for _, values in chip_spellings().find(said.get(field, ""))]
     # The name of a family counts where no member is named.
     chips = _union([values for values in named_in if len(values) == 1] or named_in)
     makers = {maker for name in chips if name in all_chips() for maker in all_chips()[name].vendor}
-    submitters = _organisations_of((facts.submitter or "", str(facts.description.get("submitter", ""))[:200]))
-    vendors = submitters | makers | _organisations_of([model])
-    software = [*(said.get(field, "") for field in _SOFTWARE), system.replace("_", " ")]
-    frameworks = _union(one.values for text in software for one in read_sentence(text).of("framework"))
-    suite = "hpc" if facts.usage == "hpc" else "training"
-    per_node, nodes = (facts.product(field) for field in ("accelerators_per_node", "number_of_nodes"))
-    counted = facts.product("number_of_nodes", "accelerators_per_node")
-    there = model.strip().upper() not in ("", "N/A", "NA", "NONE")
-    known = bool(facts.submitter)
-    accelerators = chips or _of_folder(system) or (chips if facts.description else None)
-    folders = _folders(facts.usage, facts.benchmark, facts.round) if facts.benchmark else None
-    rows: tuple[tuple[str, Collection[str] | None, str | None], ...] = (
-        ("submitter", submitters if known else None, None),
-        ("vendor", vendors if known else None, ", ".join(sorted(makers)) or facts.submitter),
-        ("organisation", vendors | _organisations_of(said.values()) if known else None, facts.submitter),
-        ("accelerator", accelerators, model if there else "no accelerator"),
-        ("framework", frameworks or None, said.get("framework")),
-        ("benchmark", folders, facts.benchmark),
-        ("suite", {suite}, f"MLPerf {suite.upper() if suite == 'hpc' else suite.title()}"),
-        ("round", {facts.round}, f"v{facts.round}"),
-        ("division", {facts.division} if facts.division else None, facts.division),
-        ("chips", None, f"{counted} accelerators" if counted else "no accelerators counted"),
-        ("nodes", None, "1 node" if nodes == 1 else f"{nodes} nodes"),
-    )
-    return _Subject(
-        own={what: names for what, names, _ in rows if names is not None},
-        chips=facts.chips,
-        per_node=per_node,
-        nodes=nodes,
-        shown={what: text for what, _, text in rows if text},
-    )
+    shown["vendor"] = ", ".join(sorted(makers)) or of.submitter
+    if of.submitter:
+        own["submitter"] = _organisations_of((of.submitter, str(of.description.get("submitter", ""))[:200]))
+        own["vendor"] = {*own["submitter"], *makers, *_organisations_of([model])}
+        own["organisation"] = {*own["vendor"], *_organisations_of(said.values())}
+    accelerators = chips or _of_folder(of.system or "")
+    if accelerators or of.description:
+        own["accelerator"] = accelerators
+    software = [*(said.get(field, "") for field in _SOFTWARE), (of.system or "").replace("_", " ")]
+    if frameworks := _union(one.values for text in software for one in read_sentence(text).of("framework")):
+        own["framework"] = frameworks
+    if of.benchmark:
+        own["benchmark"] = _folders(of.usage, of.benchmark, of.round)
+    if of.division:
+        own["division"] = {of.division}
+    counted, per_node = of.product(*COUNTS["chips"]), of.product("accelerators_per_node")
+    shown["chips"] = f"{counted} accelerators" if counted else "no accelerators counted"
+    shown["nodes"] = "1 node" if of.nodes == 1 else f"{of.nodes} nodes"
+    if of.chips:
+        own["chips"] = {str(of.chips)}
+    if not _IPUS.isdisjoint(accelerators):
+        own["pod"] = own.get("chips", ())
+    if of.nodes is not None:
+        own["nodes"] = {str(of.nodes)}
+    if per_node is not None:
+        own["per node"] = {str(per_node)}
+    return _Subject(own, {what: text for what, text in shown.items() if text})
 
 
 def _folders(usage: str, folder: str, round_name: str) -> set[str]:
@@ -235,12 +225,13 @@ def _folders(usage: str, folder: str, round_name: str) -> set[str]:
     return {folder} if found is None else {found.name, *found.folders, folder}
 
 
-def _of_folder(system: str) -> frozenset[str] | None:
-    """Accelerators that the name of a folder has in it; None without any."""
+def _of_folder(system: str) -> frozenset[str]:
+    """Return the accelerators that the name of a folder has in it."""
     folder = squeezed(system)
     spelled = {name: map(squeezed, one.spelled) for name, one in all_chips().items()}
-    found = {name for name, all_ in spelled.items() if any(len(t) >= _TELLING and t in folder for t in all_)}
-    return frozenset(found) or None
+    return frozenset(
+        name for name, texts in spelled.items() if any(len(text) >= _TELLING and text in folder for text in texts)
+    )
 
 
 def _union(sets: Iterable[frozenset[str]]) -> frozenset[str]:
@@ -268,4 +259,4 @@ def _of_count(call: Call) -> _Subject:
         own["benchmark"] = {name for one in rounds for name in _folders("training", only["benchmark"], one)}
     shown = {"organisation": only.get("submitter"), "round": round_, "suite": "MLPerf Training"}
     shown |= {what: only[what] for what in ("benchmark", "division") if what in only}
-    return _Subject(own=own, shown={what: text for what, text in shown.items() if text})
+    return _Subject(own, {what: text for what, text in shown.items() if text})
