@@ -10,9 +10,9 @@ from pathlib import PurePath
 
 from mlsub.commands.audit.claims import Input
 from mlsub.commands.audit.expression import Call, Constant, parse
-from mlsub.commands.audit.facts import BASES, score_words
 from mlsub.commands.audit.verdict import (
     AGAINST,
+    BASES,
     Audit,
     BreakEven,
     ClaimVerdict,
@@ -20,6 +20,7 @@ from mlsub.commands.audit.verdict import (
     Near,
     ShownResult,
     Variant,
+    score_words,
     tally,
 )
 from mlsub.commands.audit.wording import decimal, fixed
@@ -42,7 +43,7 @@ def _results(audit: Audit) -> doc.Table:
     read = {outcome.basis for one in audit.claims for reading in one.readings for outcome in reading.bases}
     bases = [basis for basis in BASES if basis != "rcp_mean" or basis in read]
     heads = ("result", "round", "submitter", "system", "benchmark", "division", *map(BASES.get, bases), "remarks")
-    return _table([str(head) for head in heads], [tuple(_result(result, bases)) for result in audit.results])
+    return _build_table([str(head) for head in heads], [tuple(_result(result, bases)) for result in audit.results])
 
 
 def _result(result: ShownResult, bases: Sequence[str]) -> Iterator[str]:
@@ -194,7 +195,7 @@ def document_of(audit: Audit) -> doc.Document:
         f"Claims of {audit.source.words or PurePath(audit.file).name}",
         *(_claim(judged, audit) for judged in audit.claims),
         doc.section("Results, in minutes", _results(audit)),
-        doc.section("Inputs", _table(_INPUT, list(map(_input, audit.inputs)))),
+        doc.section("Inputs", _build_table(_INPUT, list(map(_input, audit.inputs)))),
         doc.Text(basis_words(audit)),
         doc.Tally(summary(audit), shares(audit)),
     )
@@ -216,7 +217,7 @@ def _claim(judged: JudgedClaim, audit: Audit) -> doc.Section:
     return doc.Section(f"{id_}: {headline(judged)}", blocks, meaning=meaning, anchor=id_, kind=verdict.value)
 
 
-def _table(heads: Sequence[str], rows: Sequence[tuple[str, ...]]) -> doc.Table:
+def _build_table(heads: Sequence[str], rows: Sequence[tuple[str, ...]]) -> doc.Table:
     return doc.Table(tuple(doc.Column(head, number=head in _NUMBERS) for head in heads), tuple(rows))
 
 

@@ -12,7 +12,6 @@ import msgspec
 
 from mlsub.commands.audit.claims import ClaimsFile
 from mlsub.commands.audit.expression import Answer, Band, Call, Constant, Name, Node, parse
-from mlsub.commands.audit.facts import read_logs
 from mlsub.commands.audit.functions import (
     ABSENT,
     FUNCTIONS,
@@ -24,7 +23,7 @@ from mlsub.commands.audit.functions import (
     rounds_meant,
     submitted,
 )
-from mlsub.commands.audit.places import FoundResult, RoundFolder
+from mlsub.commands.audit.results import FoundResult, RoundFolder, read_logs
 from mlsub.workspace import AS_FOUND, Context
 
 #: Basis, and values of inputs in the place of theirs.
@@ -34,7 +33,7 @@ _Question = tuple[str, tuple[tuple[str, Band], ...]]
 class World(msgspec.Struct, frozen=True):
     """All that expressions are evaluated against, and on which ``question``.
 
-    ``context`` is how further results are read, see facts.py; ``further`` keeps those that were.
+    ``context`` is how further results are read, see results.py; ``further`` keeps those that were.
     ``known`` keeps the ``values`` of named expressions by question. ``moved``: all figures of results are others.
     """
 
@@ -95,8 +94,13 @@ class World(msgspec.Struct, frozen=True):
         """Return the value of a part of an expression; errors are those of :func:`evaluate`."""
         if isinstance(node, Constant):
             return Band(node.value, node.value) if isinstance(node.value, Fraction) else node.value
+        if isinstance(node, Name) and node.name in self.file.values:
+            named = self.values[node.name]
+            if isinstance(named, NoValueError):
+                raise named
+            return named
         if isinstance(node, Name):
-            return self._named(node.name)
+            return dict(self.question[1]).get(node.name) or Band.of(self.file.inputs[node.name].amount)
         function, arguments = function_of(node), self._arguments(node)
         if function.over:
             arguments = [function.over(self, *arguments, **dict(node.named)), *arguments]
@@ -121,14 +125,6 @@ class World(msgspec.Struct, frozen=True):
     def result(self, call: Call) -> FoundResult:
         """Return the result that a function gives; errors are those of :func:`evaluate`."""
         return previous(self, *self._arguments(call))
-
-    def _named(self, name: str) -> Answer:
-        if name in self.file.values:
-            value = self.values[name]
-            if isinstance(value, NoValueError):
-                raise value
-            return value
-        return dict(self.question[1]).get(name) or Band.of(self.file.inputs[name].amount)
 
     def _argument(self, kind: str, node: Node) -> FoundResult | Answer:
         if isinstance(node, Name) and (kind == "basis" or node.name in self.file.results):

@@ -110,7 +110,7 @@ def _node(skeleton: Skeleton, node: ast.expr) -> Node:
         case ast.Call():
             name = skeleton.function(node)
             arguments = tuple(_node(skeleton, argument) for argument in node.args)
-            named = tuple(_named(skeleton, name.text, argument) for argument in node.keywords)
+            named = tuple(_parse_named(skeleton, name.text, argument) for argument in node.keywords)
             return Call(name.text, arguments, named, name.column, skeleton.text(node))
     raise skeleton.refusal(node)
 
@@ -131,7 +131,7 @@ def _joined(skeleton: Skeleton, whole: ast.expr, operands: list[ast.expr]) -> No
     return tree
 
 
-def _named(skeleton: Skeleton, function: str, argument: ast.keyword) -> tuple[str, str]:
+def _parse_named(skeleton: Skeleton, function: str, argument: ast.keyword) -> tuple[str, str]:
     token = skeleton.token(argument.value)
     if token.kind != "text" or not isinstance(argument.value, ast.Name):
         raise ExpressionError(f"{function}: what is given by name is text in quotes", token.column)

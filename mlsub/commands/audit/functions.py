@@ -22,8 +22,7 @@ from typing import Any
 import msgspec
 
 from mlsub.commands.audit.expression import ONE, Answer, Band, Call, compare
-from mlsub.commands.audit.facts import exact
-from mlsub.commands.audit.places import FoundResult, RoundFolder, results_in
+from mlsub.commands.audit.results import FoundResult, RoundFolder, exact, results_in
 from mlsub.commands.audit.verdict import ClaimVerdict
 from mlsub.io.problems import did_you_mean
 from mlsub.io.show import plural, show

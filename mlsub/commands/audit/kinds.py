@@ -16,7 +16,6 @@ from functools import lru_cache, reduce
 import msgspec
 
 from mlsub.commands.audit.expression import Call, Constant, Name, Node, parse
-from mlsub.commands.audit.facts import BASES
 from mlsub.commands.audit.functions import (
     FUNCTIONS,
     OPERATIONS,
@@ -25,6 +24,7 @@ from mlsub.commands.audit.functions import (
     function_of,
     rounds_meant,
 )
+from mlsub.commands.audit.verdict import BASES
 from mlsub.commands.audit.wording import MINUTES, Stated
 from mlsub.divisions import DIVISIONS
 from mlsub.io.data import shipped
@@ -72,7 +72,7 @@ def quantities() -> dict[str, Quantity]:
 
 
 @lru_cache(maxsize=1)
-def _words() -> dict[str, Unit]:
+def _units_by_word() -> dict[str, Unit]:
     return {
         word: Unit(frozenset({((name, 1),)}), Fraction(scale))
         for name, quantity in quantities().items()
@@ -86,7 +86,7 @@ def _words() -> dict[str, Unit]:
 def misspelt(text: str | None) -> str | None:
     """Return what was probably meant by a unit with a word in it that is not known; None where nothing is near."""
     for word in re.findall(r"[^\W\d]{4,40}", (text or "").lower()[:200]):
-        close = [] if word in _words() else get_close_matches(word, _words(), n=1, cutoff=0.8)
+        close = [] if word in _units_by_word() else get_close_matches(word, _units_by_word(), n=1, cutoff=0.8)
         if close:
             return f"there is no unit {word!r}. Did you mean {close[0]}?"
     return None
@@ -101,7 +101,7 @@ def unit_named(text: str | None) -> Unit | None:
     for part, sign in ((above, "*"), *((part, "/") for part in below)):
         for word in re.split(r"[-*·\s]+", part):
             if word != "1":
-                found = combined(sign, found, _words().get(word))
+                found = combined(sign, found, _units_by_word().get(word))
     return found
 
 
@@ -178,7 +178,7 @@ def _measured(unit: Unit) -> str:
     if not powers:
         return "a plain ratio" if unit.scale in (None, 1) else f"a plain ratio times {1 / unit.scale}"
     if len(powers) == 1 and powers[0][1] == 1:
-        return f"in {_name(powers[0][0], unit.scale)}"
+        return f"in {_unit_word(powers[0][0], unit.scale)}"
     above = "*".join(_power(name, power) for name, power in powers if power > 0) or "1"
     return f"in {above}{''.join(f'/{_power(name, -power)}' for name, power in powers if power < 0)}"
 
@@ -187,7 +187,7 @@ def _power(name: str, power: int) -> str:
     return quantities()[name].own + (f"^{power}" if power > 1 else "")
 
 
-def _name(name: str, scale: Fraction | None) -> str:
+def _unit_word(name: str, scale: Fraction | None) -> str:
     quantity = quantities()[name]
     if scale in (None, 1):
         return quantity.own

@@ -20,8 +20,8 @@ from mlsub.commands.audit.claims import (
     Statement,
 )
 from mlsub.commands.audit.expression import Name, nodes, parse
-from mlsub.commands.audit.facts import BASES
 from mlsub.commands.audit.kinds import Typed, check_stated, misspelt, type_of, unit_named
+from mlsub.commands.audit.verdict import BASES
 from mlsub.commands.audit.wording import NumberError, Stated
 from mlsub.io.documents import read_document
 from mlsub.io.problems import did_you_mean

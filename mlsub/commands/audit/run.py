@@ -11,11 +11,10 @@ import msgspec
 from mlsub.commands.audit.claims import Claim, ClaimReading, ClaimsFile
 from mlsub.commands.audit.evaluate import World, evaluate
 from mlsub.commands.audit.expression import Band, Call, parse
-from mlsub.commands.audit.facts import find_results
 from mlsub.commands.audit.functions import NoValueError
 from mlsub.commands.audit.judge import judge_figure
-from mlsub.commands.audit.places import FoundResult, round_folders
 from mlsub.commands.audit.read import read_claims
+from mlsub.commands.audit.results import FoundResult, find_results, round_folders
 from mlsub.commands.audit.subject import differences, misquoted
 from mlsub.commands.audit.verdict import HOLDING, Audit, ClaimVerdict, JudgedClaim, Near, Said, TextDifference
 from mlsub.commands.audit.wording import accepted
@@ -37,7 +36,7 @@ def audit(
 
     Args:
         file: the claims file.
-        folders: where results lie, see places.py.
+        folders: where results lie, see results.py.
         bases: those that decide in the place of the usual; a claim's own go before.
         context: how logs are read; round and usage are those of each result.
 
@@ -53,7 +52,7 @@ def read_world(claims: ClaimsFile, folders: Sequence[str], *, context: Context =
 
     Args:
         claims: what was said.
-        folders: where results lie, see places.py.
+        folders: where results lie, see results.py.
         context: how logs are read; round and usage are those of each result.
 
     Raises:

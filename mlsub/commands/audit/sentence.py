@@ -133,8 +133,8 @@ def mentions(text: str, names: Iterable[str]) -> bool:
 
 def counted_unit(text: str) -> str | None:
     """Return what the first word for accelerators or nodes in a text counts, chips or nodes; None without one."""
-    found = _names()["count"].pattern.search(text)
-    return next(iter(_names()["count"].meanings[found[1]])) if found else None
+    found = _name_spellings()["count"].pattern.search(text)
+    return next(iter(_name_spellings()["count"].meanings[found[1]])) if found else None
 
 
 @lru_cache(maxsize=1024)
@@ -153,13 +153,13 @@ def _phrases(text: str) -> Iterator[Phrase]:
     for kind, row in vocabulary().items():
         if kind in readers:
             yield from readers[kind](row, text, said)
-        elif row.spelled or kind in _names():
+        elif row.spelled or kind in _name_spellings():
             yield from _spelled(kind, row, text, said)
 
 
 def _spelled(kind: str, row: PhraseKind, text: str, said: str) -> Iterator[Phrase]:
     """Yield the phrases of a kind that are written out in the table."""
-    names = _names().get(kind)
+    names = _name_spellings().get(kind)
     for match in (names.pattern if names else _pattern(kind)).finditer(said):
         behind = said[match.end() :].lstrip()
         if row.is_meant(said[: match.start()], behind):
@@ -183,7 +183,7 @@ def _rounds(row: PhraseKind, text: str, said: str) -> Iterator[Phrase]:
         led = ends_with(before, row.always)
         led = led or (not software and match[1] is not None and ends_with(before, row.led_by))
         if match[2] in known:
-            yield _name("round", text, match.span(), match[2], led and row.is_meant(before, behind))
+            yield _build_name("round", text, match.span(), match[2], led and row.is_meant(before, behind))
 
 
 def _divisions(row: PhraseKind, text: str, said: str) -> Iterator[Phrase]:
@@ -193,14 +193,14 @@ def _divisions(row: PhraseKind, text: str, said: str) -> Iterator[Phrase]:
         placed = starts_with(behind, row.leads) or ends_with(before, row.led_by) or bool(_CLAUSE_END.match(behind))
         named = placed and match[1][0].isupper() and row.is_meant(before, behind)
         certain = named or starts_with(behind, row.always)
-        yield _name("division", text, match.span(), match[1].lower(), certain)
+        yield _build_name("division", text, match.span(), match[1].lower(), certain)
 
 
 def _counts(row: PhraseKind, text: str, said: str) -> Iterator[Phrase]:
     """Yield numbers of accelerators and of nodes, also those in names of systems such as IPU-POD64."""
     for match in _POD.finditer(said):
-        yield _name("pod", text, match.span(), match[1])
-    names = (chip_spellings(), _names()["benchmark"])
+        yield _build_name("pod", text, match.span(), match[1])
+    names = (chip_spellings(), _name_spellings()["benchmark"])
     taken = [found.span() for of in names for found in of.pattern.finditer(said)]
     words = vocabulary()["number"].counts
     for match in _counting().finditer(said):
@@ -209,7 +209,7 @@ def _counts(row: PhraseKind, text: str, said: str) -> Iterator[Phrase]:
             kind, length = _counted(said[match.end() :], row)
             if kind:
                 number = words.get(match[1]) or int(match[1].replace(",", ""))
-                yield _name(kind, text, (match.start(), match.end() + length), str(number))
+                yield _build_name(kind, text, (match.start(), match.end() + length), str(number))
 
 
 def _counted(rest: str, row: PhraseKind) -> tuple[str, int]:
@@ -217,9 +217,9 @@ def _counted(rest: str, row: PhraseKind) -> tuple[str, int]:
     at, named_at = 0, 0
     for _ in range(_BETWEEN):
         at += len(rest[at:]) - len(rest[at:].lstrip())
-        if (unit := _names()["count"].pattern.match(rest, at)) is not None:
+        if (unit := _name_spellings()["count"].pattern.match(rest, at)) is not None:
             another = starts_with(rest[unit.end() :], row.after)
-            return ("", 0) if another else (next(iter(_names()["count"].meanings[unit[1]])), unit.end())
+            return ("", 0) if another else (next(iter(_name_spellings()["count"].meanings[unit[1]])), unit.end())
         if (found := chip_spellings().pattern.match(rest, at)) is not None:
             at = named_at = found.end()
         elif (found := _MEMORY.match(rest, at) or _any_of(row.between).match(rest, at)) is not None:
@@ -230,7 +230,7 @@ def _counted(rest: str, row: PhraseKind) -> tuple[str, int]:
     return ("chips", named_at) if named_at and not systems else ("", 0)
 
 
-def _name(kind: str, text: str, span: tuple[int, int], value: str, certain: bool = True) -> Phrase:
+def _build_name(kind: str, text: str, span: tuple[int, int], value: str, certain: bool = True) -> Phrase:
     start, end = span
     written = text[start:end]
     return Phrase(kind=kind, written=written, start=start, end=end, values=frozenset({value}), certain=certain)
@@ -282,7 +282,7 @@ def _counting() -> re.Pattern[str]:
 
 
 @lru_cache(maxsize=1)
-def _names() -> Mapping[str, Spellings]:
+def _name_spellings() -> Mapping[str, Spellings]:
     """Return the spellings of each kind of which phrases have a meaning."""
     pairs: dict[str, list[tuple[str, list[str]]]] = {
         kind: [(phrase, [name]) for name, phrases in row.means.items() for phrase in phrases]

@@ -1,6 +1,6 @@
 """Whether the words of a claim are about the results that it names, and its figures those that are checked.
 
-Only names that vocabulary.py recognises are compared. A name that belongs to any of the claim's results is fine, and so
+Only names that vocabulary.yaml has are compared. A name that belongs to any of the claim's results is fine, and so
 is a name that may belong to a figure from outside that the claim compares them with.
 """
 
@@ -17,7 +17,7 @@ from mlsub.commands.audit.claims import Claim
 from mlsub.commands.audit.evaluate import World
 from mlsub.commands.audit.expression import Call, Constant, Name, parse
 from mlsub.commands.audit.functions import COUNTS, function_of, rounds_meant
-from mlsub.commands.audit.places import FoundResult
+from mlsub.commands.audit.results import FoundResult
 from mlsub.commands.audit.sentence import Phrase, SaidFigure, mentions, read_sentence
 from mlsub.commands.audit.verdict import TextDifference
 from mlsub.commands.audit.wording import MINUTES

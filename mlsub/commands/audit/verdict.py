@@ -45,6 +45,15 @@ DOUBTFUL = frozenset((ClaimVerdict.FRAGILE, ClaimVerdict.ONLY_FOR, ClaimVerdict.
 AGAINST = frozenset(ClaimVerdict) - DOUBTFUL - {ClaimVerdict.HOLDS, ClaimVerdict.NOT_CHECKED}
 
 
+#: The bases in words, in the order in which they are shown.
+BASES = {"published": "published", "unscaled": "unscaled", "expected": "expected", "rcp_mean": "at the RCP mean"}
+
+
+def score_words(basis: str) -> str:
+    """Return a basis in words: the published score."""
+    return f"score {BASES[basis]}" if basis == "rcp_mean" else f"{BASES[basis]} score"
+
+
 class ShownResult(msgspec.Struct, frozen=True, kw_only=True):
     """A result; where it is not ``found``, ``reason`` says why, and what follows is unknown. Times are in minutes.
 

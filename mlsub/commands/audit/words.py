@@ -16,7 +16,7 @@ from mlsub.commands.audit.evaluate import World, depends
 from mlsub.commands.audit.expression import Call, Constant, Name, Node, conditions, parse
 from mlsub.commands.audit.functions import COUNTS, NoValueError, accelerators_meant
 from mlsub.commands.audit.kinds import unit_named
-from mlsub.commands.audit.places import FoundResult
+from mlsub.commands.audit.results import FoundResult
 from mlsub.commands.audit.sentence import Phrase, Sentence, counted_unit, vocabulary
 from mlsub.commands.audit.subject import names_only, unstated
 from mlsub.commands.audit.verdict import TextDifference
@@ -73,7 +73,7 @@ def undecided(claim: Claim, world: World, compared: Sequence[FoundResult]) -> li
     parts = [part for one in claim.figures for part in _parts(one, world.file)]
     proofs = [proof for part in parts for proof in _proofs(part, world)]
     by_facts = {
-        "same": _unit(claim) is not None and len(compared) > 1,
+        "same": _alike_in(claim) is not None and len(compared) > 1,
         "previous": len({one.round for one in compared}) == 2,
         "priced": any(world.file.inputs_in(one.expr) for one in claim.readings),
     }
@@ -255,7 +255,7 @@ def _result(node: Node, world: World) -> list[FoundResult]:
         return []
 
 
-def _unit(claim: Claim) -> str | None:
+def _alike_in(claim: Claim) -> str | None:
     """Return what a sentence says two results have as many of."""
     for phrase in claim.sentence.of("same number"):
         words = _FOUR_WORDS.match(small(claim.sentence.text[phrase.end :]))
@@ -267,7 +267,7 @@ def _unit(claim: Claim) -> str | None:
 
 def unlike(claim: Claim, compared: Sequence[FoundResult]) -> Iterator[TextDifference]:
     """Yield where a sentence says that results are alike, or a round apart, and they are not."""
-    if (unit := _unit(claim)) is not None and len(compared) > 1:
+    if (unit := _alike_in(claim)) is not None and len(compared) > 1:
         counts = [one.product(*COUNTS[unit]) for one in compared]
         if len(set(counts)) > 1:
             shown = tuple(dict.fromkeys(f"{'no' if one is None else f'{one:,}'} {unit}" for one in counts))
