@@ -132,9 +132,9 @@ def mentions(text: str, names: Iterable[str]) -> bool:
 
 
 def counted_unit(text: str) -> str | None:
-    """Return what the first word for accelerators or nodes in a text counts, chips or nodes; None without one."""
-    found = _name_spellings()["count"].pattern.search(text)
-    return next(iter(_name_spellings()["count"].meanings[found[1]])) if found else None
+    """Return what a text counts, chips before nodes; None where it names neither."""
+    count = _name_spellings()["count"]
+    return min((unit for match in count.pattern.finditer(text) for unit in count.meanings[match[1]]), default=None)
 
 
 @lru_cache(maxsize=1024)

@@ -91,7 +91,10 @@ def undecided(claim: Claim, world: World, compared: Sequence[FoundResult]) -> li
 
 
 def _unchecked(claim: Claim, world: World, compared: Sequence[FoundResult]) -> Iterator[str]:
-    """Yield what of a sentence, or of the numbers that its expressions rest on, is not checked."""
+    """Yield what of a sentence, or of the numbers that its expressions rest on, is not checked.
+
+    Of two results whose times are set against each other: where their sizes differ without a word.
+    """
     if (strange := claim.sentence.strange_word) is not None:
         yield f"“{strange}” has letters other than a to z: it cannot be told which word it is"
     for written in dict.fromkeys(unstated(claim)):
@@ -118,18 +121,13 @@ def _unchecked(claim: Claim, world: World, compared: Sequence[FoundResult]) -> I
         for counted in ("chips", "nodes"):
             counts = [one.product(*COUNTS[counted]) or 0 for one in compared]
             yield from _turned_round(compared, claim.sentence, counted, counts)
-    for one, other in {(one.name, other.name): (one, other) for one, other in _pairs(uneven, world, _BESIDE)}.values():
-        yield from _beside(one, other, claim.sentence)
-
-
-def _beside(one: FoundResult, other: FoundResult, sentence: Sentence) -> Iterator[str]:
-    """Yield where the size of two results differs without a word, and where the slower is called the faster."""
-    said = {value for phrase in sentence.of(*COUNTS, "pod") if phrase.certain for value in phrase.values}
-    chips, nodes = ([of.product(*COUNTS[unit]) for of in (one, other)] for unit in ("chips", "nodes"))
-    if all(chips) and len(set(chips)) > 1 and not any(set(map(str, pair)) <= said for pair in (chips, nodes)):
-        most, least = sorted((count or 0 for count in chips), reverse=True)
-        yield f"sizes differ: {most:,} against {least:,}"
-    yield from _turned_round((one, other), sentence, "minutes", [of.minutes["published"] or 0 for of in (one, other)])
+    said = {value for phrase in claim.sentence.of(*COUNTS, "pod") for value in phrase.values}
+    for two in {(one.name, other.name): (one, other) for one, other in _pairs(uneven, world, _BESIDE)}.values():
+        chips, nodes = ([of.product(*COUNTS[counted]) for of in two] for counted in ("chips", "nodes"))
+        if all(chips) and len(set(chips)) > 1 and not any(set(map(str, pair)) <= said for pair in (chips, nodes)):
+            most, least = sorted((count or 0 for count in chips), reverse=True)
+            yield f"sizes differ: {most:,} against {least:,}"
+        yield from _turned_round(two, claim.sentence, "minutes", [of.minutes["published"] or 0 for of in two])
 
 
 def _turned_round(
@@ -149,13 +147,11 @@ def _turned_round(
 
 def _comparison(sentence: Sentence, of: str) -> tuple[str, str] | None:
     """Return the clauses that name who has less of something and who has more, by a word such as faster and "than"."""
-    text, ends = sentence.text, sentence.of("than")
+    text, thans = sentence.text, sorted((one.start, one.end) for one in sentence.of("than"))
     for phrase in sorted(sentence.of("less", "more"), key=lambda one: one.start):
-        than = min(
-            (one for one in ends if 0 <= one.start - phrase.end <= _FAR), key=lambda one: one.start, default=None
-        )
-        if of in phrase.values and than is not None:
-            before, behind = _CLAUSE.split(text[: phrase.start])[-1], _CLAUSE.split(text[than.end :])[0]
+        near = [end for start, end in thans if 0 <= start - phrase.end <= _FAR]
+        if of in phrase.values and near:
+            before, behind = _CLAUSE.split(text[: phrase.start])[-1], _CLAUSE.split(text[near[0] :])[0]
             # "Half as long" is less.
             turned = (phrase.kind == "more") is not bool(_HALF.search(small(before).rstrip()))
             return (behind, before) if turned else (before, behind)
@@ -257,12 +253,9 @@ def _result(node: Node, world: World) -> list[FoundResult]:
 
 def _alike_in(claim: Claim) -> str | None:
     """Return what a sentence says two results have as many of."""
-    for phrase in claim.sentence.of("same number"):
-        words = _FOUR_WORDS.match(small(claim.sentence.text[phrase.end :]))
-        unit = counted_unit(words[0]) if words else None
-        if unit is not None:
-            return unit
-    return None
+    rests = [small(claim.sentence.text[phrase.end :]) for phrase in claim.sentence.of("same number")]
+    units = [counted_unit(words[0]) for rest in rests if (words := _FOUR_WORDS.match(rest))]
+    return next((unit for unit in units if unit is not None), None)
 
 
 def unlike(claim: Claim, compared: Sequence[FoundResult]) -> Iterator[TextDifference]:
