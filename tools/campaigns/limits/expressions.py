@@ -47,7 +47,9 @@ def _made(name: str, *arguments: Any) -> Callable[[], Any]:
 MADE: dict[str, Callable[[], Any] | None] = {
     "mlsub/commands/audit/sentence.py:_any_of": _made("commands.audit.sentence:_any_of", ("x", "nvidia")),
     "mlsub/commands/audit/sentence.py:_counting": _made("commands.audit.sentence:_counting"),
-    "mlsub/commands/audit/sentence.py:_ends_with_any_of": _made("commands.audit.sentence:_ends_with_any_of", ("in", "")),
+    "mlsub/commands/audit/sentence.py:_ends_with_any_of": _made(
+        "commands.audit.sentence:_ends_with_any_of", ("in", "")
+    ),
     "mlsub/commands/audit/sentence.py:_figure": _made("commands.audit.sentence:_figure"),
     "mlsub/commands/audit/sentence.py:_pattern": _made("commands.audit.sentence:_pattern", "alike"),
     "mlsub/commands/audit/subject.py:differences": lambda: r"dgx[\W_]{1,3}a100",
