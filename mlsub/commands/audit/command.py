@@ -59,8 +59,8 @@ def command(
 
     with target.or_refused(), progress_bar() as progress:
         found = run.audit(claims, results, bases=dict.fromkeys(basis), context=ready(asked, progress))
-    shown = document.footnotes_of if footnote else document.document_of
-    target.write(found, lambda: shown(found), results=lambda: document.results_of(found, strict=strict))
+    shown = document.build_footnotes if footnote else document.build_document
+    target.write(found, lambda: shown(found), results=lambda: document.build_ci_report(found, strict=strict))
     status = found.exit_status(strict=strict)
     if status == COULD_NOT:
         lost = [

@@ -189,7 +189,7 @@ _INPUT = ("input", "value", "+/-", "unit", "source")
 _NUMBERS = (*BASES.values(), "value", "+/-")
 
 
-def document_of(audit: Audit) -> doc.Document:
+def build_document(audit: Audit) -> doc.Document:
     """Return the document."""
     return doc.document(
         f"Claims of {audit.source.words or PurePath(audit.file).name}",
@@ -201,7 +201,7 @@ def document_of(audit: Audit) -> doc.Document:
     )
 
 
-def footnotes_of(audit: Audit) -> doc.Document:
+def build_footnotes(audit: Audit) -> doc.Document:
     """Return the footnotes that a text needs which uses these results."""
     found = [one.footnote for one in audit.results if one.footnote]
     title = f"Footnotes to the claims of {audit.source.words or PurePath(audit.file).name}"
@@ -221,7 +221,7 @@ def _build_table(heads: Sequence[str], rows: Sequence[tuple[str, ...]]) -> doc.T
     return doc.Table(tuple(doc.Column(head, number=head in _NUMBERS) for head in heads), tuple(rows))
 
 
-def results_of(audit: Audit, *, strict: bool = False) -> CiReport:
+def build_ci_report(audit: Audit, *, strict: bool = False) -> CiReport:
     """Return a part for each claim; ``strict`` says that doubtful claims count."""
     parts = (
         part(f"{one.claim.id}: {one.claim.text}", _verdict_finding(one, audit), partial(_outcome, one, strict))

@@ -83,7 +83,7 @@ def _units_by_word() -> dict[str, Unit]:
     }
 
 
-def misspelt(text: str | None) -> str | None:
+def suggest_unit(text: str | None) -> str | None:
     """Return what was probably meant by a unit with a word in it that is not known; None where nothing is near."""
     for word in re.findall(r"[^\W\d]{4,40}", (text or "").lower()[:200]):
         close = [] if word in _units_by_word() else get_close_matches(word, _units_by_word(), n=1, cutoff=0.8)
@@ -92,7 +92,7 @@ def misspelt(text: str | None) -> str | None:
     return None
 
 
-def unit_named(text: str | None) -> Unit | None:
+def parse_unit(text: str | None) -> Unit | None:
     """Return the unit that people write so; None for one that is not known."""
     if text is None:
         return None
@@ -101,7 +101,7 @@ def unit_named(text: str | None) -> Unit | None:
     for part, sign in ((above, "*"), *((part, "/") for part in below)):
         for word in re.split(r"[-*·\s]+", part):
             if word != "1":
-                found = combined(sign, found, _units_by_word().get(word))
+                found = combine_units(sign, found, _units_by_word().get(word))
     return found
 
 
@@ -111,8 +111,8 @@ def check_stated(unit: Unit | None, stated: Stated) -> None:
     Raises:
         ExpressionError: it is another.
     """
-    due = RATIO if stated.unit in _PLAIN else unit_named(stated.unit)
-    if due is None and (hint := misspelt(stated.unit)) is not None:
+    due = RATIO if stated.unit in _PLAIN else parse_unit(stated.unit)
+    if due is None and (hint := suggest_unit(stated.unit)) is not None:
         raise ExpressionError(hint)
     if unit is None or unit.bare or due is None or isinstance(stated.amount, bool):
         return
@@ -124,7 +124,7 @@ def check_stated(unit: Unit | None, stated: Stated) -> None:
         raise ExpressionError(f"the expression is {_measured(unit)}; convert it to {own}: times {unit.scale / scale}")
 
 
-def same(sign: str, left: Unit | None, right: Unit | None, column: int) -> Unit | None:
+def same_unit(sign: str, left: Unit | None, right: Unit | None, column: int) -> Unit | None:
     """Return what two values that are added or compared are measured in.
 
     Raises:
@@ -143,7 +143,7 @@ def same(sign: str, left: Unit | None, right: Unit | None, column: int) -> Unit 
     return Unit(common, left.scale if left.scale == right.scale else None)
 
 
-def combined(sign: str, left: Unit | None, right: Unit | None) -> Unit | None:
+def combine_units(sign: str, left: Unit | None, right: Unit | None) -> Unit | None:
     """Return what a product or a quotient is measured in."""
     if left is None or right is None:
         return None
@@ -278,12 +278,12 @@ def _call(call: Call, names: Mapping[str, Typed]) -> Typed:
 def _unit(call: Call, due: str | None, units: Sequence[Unit | None]) -> Unit | None:
     """Return the unit of what a call gives, by that of its arguments."""
     if due == "same":
-        return reduce(lambda one, other: same(call.function, one, other, call.column), units)
+        return reduce(lambda one, other: same_unit(call.function, one, other, call.column), units)
     if due in ("*", "/"):
-        return combined(due, *units)
+        return combine_units(due, *units)
     if due == "trainings/price":
-        return combined("/", combined("/", RATIO, unit_named("min")), units[1])
-    return RATIO if due == "x" else unit_named(due)
+        return combine_units("/", combine_units("/", RATIO, parse_unit("min")), units[1])
+    return RATIO if due == "x" else parse_unit(due)
 
 
 def _argument(call: Call, kind: str, argument: Node, names: Mapping[str, Typed]) -> Typed:

@@ -20,7 +20,7 @@ from mlsub.commands.audit.claims import (
     Statement,
 )
 from mlsub.commands.audit.expression import Name, nodes, parse
-from mlsub.commands.audit.kinds import Typed, check_stated, misspelt, type_of, unit_named
+from mlsub.commands.audit.kinds import Typed, check_stated, parse_unit, suggest_unit, type_of
 from mlsub.commands.audit.verdict import BASES
 from mlsub.commands.audit.wording import NumberError, Stated
 from mlsub.io.documents import read_document
@@ -100,8 +100,8 @@ class _Reader:
             _ = one.spread
         except NumberError as error:
             self._flaw(str(error), *here, at)
-        unit = unit_named(one.unit)
-        if unit is None and (hint := misspelt(one.unit)) is not None:
+        unit = parse_unit(one.unit)
+        if unit is None and (hint := suggest_unit(one.unit)) is not None:
             self._flaw(hint, *here, "unit")
         self._names.setdefault(name, Typed("number", unit))
         return replace(one, name=name)

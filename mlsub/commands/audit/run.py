@@ -44,7 +44,7 @@ def audit(
         FileProblemsError: the file cannot be used, or an expression of it has no value.
         MlsubError: a folder holds no results.
     """
-    return audit_of(read_world(read_claims(file), folders, context=context), bases=bases)
+    return audit_world(read_world(read_claims(file), folders, context=context), bases=bases)
 
 
 def read_world(claims: ClaimsFile, folders: Sequence[str], *, context: Context = AS_FOUND) -> World:
@@ -65,7 +65,7 @@ def read_world(claims: ClaimsFile, folders: Sequence[str], *, context: Context =
     return World(claims, find_results(wanted, rounds, context), rounds, context)
 
 
-def audit_of(world: World, *, bases: Collection[str] = ()) -> Audit:
+def audit_world(world: World, *, bases: Collection[str] = ()) -> Audit:
     """Return the verdicts on claims whose results have been read; arguments and errors are those of :func:`audit`."""
     judged: list[JudgedClaim] = []
     for claim in world.file.claims:

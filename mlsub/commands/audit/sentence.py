@@ -10,7 +10,7 @@ from functools import lru_cache
 
 import msgspec
 
-from mlsub.commands.audit.wording import MINUTES, step_of, usual
+from mlsub.commands.audit.wording import MINUTES, step_of, usual_unit
 from mlsub.io.data import shipped
 from mlsub.io.show import Spellings, flat, small, spaced, spellings
 from mlsub.rounds import known_rounds
@@ -143,24 +143,24 @@ def read_sentence(text: str) -> Sentence:
     forms = unicodedata.normalize("NFKD", _SIGNS.sub(" ", text))
     plain = "".join(one for one in forms if unicodedata.category(one) not in ("Cf", "Mn"))
     shown = spaced(plain)
-    return Sentence(plain, shown, tuple(_phrases(shown)), tuple(_figures(plain)))
+    return Sentence(plain, shown, tuple(_read_phrases(shown)), tuple(_read_figures(plain)))
 
 
-def _phrases(text: str) -> Iterator[Phrase]:
+def _read_phrases(text: str) -> Iterator[Phrase]:
     """Yield the phrases of a text with single blanks, kind by kind in the order of the table."""
     said = small(text)
-    readers = {"round": _rounds, "division": _divisions, "count": _counts}
+    readers = {"round": _read_rounds, "division": _read_divisions, "count": _read_counts}
     for kind, row in vocabulary().items():
         if kind in readers:
             yield from readers[kind](row, text, said)
         elif row.spelled or kind in _name_spellings():
-            yield from _spelled(kind, row, text, said)
+            yield from _read_spelled(kind, row, text, said)
 
 
-def _spelled(kind: str, row: PhraseKind, text: str, said: str) -> Iterator[Phrase]:
+def _read_spelled(kind: str, row: PhraseKind, text: str, said: str) -> Iterator[Phrase]:
     """Yield the phrases of a kind that are written out in the table."""
     names = _name_spellings().get(kind)
-    for match in (names.pattern if names else _pattern(kind)).finditer(said):
+    for match in (names.pattern if names else _kind_pattern(kind)).finditer(said):
         behind = said[match.end() :].lstrip()
         if row.is_meant(said[: match.start()], behind):
             yield Phrase(
@@ -174,10 +174,10 @@ def _spelled(kind: str, row: PhraseKind, text: str, said: str) -> Iterator[Phras
             )
 
 
-def _rounds(row: PhraseKind, text: str, said: str) -> Iterator[Phrase]:
+def _read_rounds(row: PhraseKind, text: str, said: str) -> Iterator[Phrase]:
     """Yield versions that are known rounds; certain where they stand as a round does."""
     known = {*known_rounds("training"), *known_rounds("hpc")}
-    software = _pattern("software").search(said) is not None
+    software = _kind_pattern("software").search(said) is not None
     for match in _VERSION.finditer(said):
         before, behind = said[: match.start()], said[match.end() :]
         led = ends_with(before, row.always)
@@ -186,7 +186,7 @@ def _rounds(row: PhraseKind, text: str, said: str) -> Iterator[Phrase]:
             yield _build_name("round", text, match.span(), match[2], led and row.is_meant(before, behind))
 
 
-def _divisions(row: PhraseKind, text: str, said: str) -> Iterator[Phrase]:
+def _read_divisions(row: PhraseKind, text: str, said: str) -> Iterator[Phrase]:
     """Yield Open and Closed; certain where they are names."""
     for match in _DIVISION.finditer(text):
         before, behind = said[: match.start()], said[match.end() :]
@@ -196,23 +196,23 @@ def _divisions(row: PhraseKind, text: str, said: str) -> Iterator[Phrase]:
         yield _build_name("division", text, match.span(), match[1].lower(), certain)
 
 
-def _counts(row: PhraseKind, text: str, said: str) -> Iterator[Phrase]:
+def _read_counts(row: PhraseKind, text: str, said: str) -> Iterator[Phrase]:
     """Yield numbers of accelerators and of nodes, also those in names of systems such as IPU-POD64."""
     for match in _POD.finditer(said):
         yield _build_name("pod", text, match.span(), match[1])
     names = (chip_spellings(), _name_spellings()["benchmark"])
     taken = [found.span() for of in names for found in of.pattern.finditer(said)]
     words = vocabulary()["number"].counts
-    for match in _counting().finditer(said):
+    for match in _count_pattern().finditer(said):
         inside = any(start < match.end(1) and match.start(1) < end for start, end in taken)
         if not inside and not ends_with(said[: match.start()], row.before):
-            kind, length = _counted(said[match.end() :], row)
+            kind, length = _read_counted(said[match.end() :], row)
             if kind:
                 number = words.get(match[1]) or int(match[1].replace(",", ""))
                 yield _build_name(kind, text, (match.start(), match.end() + length), str(number))
 
 
-def _counted(rest: str, row: PhraseKind) -> tuple[str, int]:
+def _read_counted(rest: str, row: PhraseKind) -> tuple[str, int]:
     """Return what a number counts, by what stands behind it, and how far that reaches; empty for anything else."""
     at, named_at = 0, 0
     for _ in range(_BETWEEN):
@@ -222,7 +222,7 @@ def _counted(rest: str, row: PhraseKind) -> tuple[str, int]:
             return ("", 0) if another else (next(iter(_name_spellings()["count"].meanings[unit[1]])), unit.end())
         if (found := chip_spellings().pattern.match(rest, at)) is not None:
             at = named_at = found.end()
-        elif (found := _MEMORY.match(rest, at) or _any_of(row.between).match(rest, at)) is not None:
+        elif (found := _MEMORY.match(rest, at) or _first_of(row.between).match(rest, at)) is not None:
             at = found.end()
         else:
             break
@@ -236,13 +236,13 @@ def _build_name(kind: str, text: str, span: tuple[int, int], value: str, certain
     return Phrase(kind=kind, written=written, start=start, end=end, values=frozenset({value}), certain=certain)
 
 
-def _figures(plain: str) -> Iterator[SaidFigure]:
+def _read_figures(plain: str) -> Iterator[SaidFigure]:
     """Yield the figures of a text, in digits and in words."""
     numbers = vocabulary()["number"]
-    for match in _figure().finditer(plain):
+    for match in _figure_pattern().finditer(plain):
         words = re.split("[ -]", (match["words"] or match["times"] or match["half"] or match["alone"] or "").lower())
         value, step = sum((Fraction(numbers.words.get(one, 0)) for one in words), Fraction()), Fraction(1, 10)
-        unit = usual(match["unit"]) or "part"
+        unit = usual_unit(match["unit"]) or "part"
         if match["digits"]:
             digits = match["digits"].replace(",", "") + (match["rest"] or "").replace(",", ".")
             value, step = Fraction(digits), step_of(digits)
@@ -258,7 +258,7 @@ def _figures(plain: str) -> Iterator[SaidFigure]:
 
 
 @lru_cache(maxsize=1)
-def _figure() -> re.Pattern[str]:
+def _figure_pattern() -> re.Pattern[str]:
     """A figure with its unit. ``8x H100`` counts chips, ``50% CL`` and what follows a sign or a letter are names."""
     numbers = vocabulary()["number"]
     words, parts, alone = ("|".join(one) for one in (numbers.words, numbers.parts, numbers.alone))
@@ -275,7 +275,7 @@ def _figure() -> re.Pattern[str]:
 
 
 @lru_cache(maxsize=1)
-def _counting() -> re.Pattern[str]:
+def _count_pattern() -> re.Pattern[str]:
     """A number that may count accelerators or nodes."""
     words = "|".join(sorted(vocabulary()["number"].counts, key=len, reverse=True))
     return re.compile(rf"(?<![\w.,$€£%/])([0-9]{{1,3}}(?:,[0-9]{{3}})+|[0-9]{{1,9}}|{words})(?= |x )(?: ?[x×])?")
@@ -297,7 +297,7 @@ def _name_spellings() -> Mapping[str, Spellings]:
 
 
 @lru_cache(maxsize=64)
-def _pattern(kind: str) -> re.Pattern[str]:
+def _kind_pattern(kind: str) -> re.Pattern[str]:
     """Return an expression for the phrases of a kind that has a list of them."""
     phrases = "|".join(map(_phrase_pattern, vocabulary()[kind].spelled))
     return re.compile(rf"(?<!\w)(?:{phrases})(?!\w)")
@@ -314,13 +314,13 @@ def _phrase_pattern(phrase: str) -> str:
 
 
 @lru_cache(maxsize=64)
-def _any_of(words: tuple[str, ...]) -> re.Pattern[str]:
+def _first_of(words: tuple[str, ...]) -> re.Pattern[str]:
     longest = sorted(words, key=len, reverse=True)
     return re.compile(rf"(?:{'|'.join(map(re.escape, longest))})(?!\w)")
 
 
 @lru_cache(maxsize=64)
-def _ends_with_any_of(words: tuple[str, ...]) -> re.Pattern[str]:
+def _last_of(words: tuple[str, ...]) -> re.Pattern[str]:
     # No word at all is one of a list with "": behind a sign, or at the start.
     found = [rf"(?<!\w){re.escape(one)}$" if one else r"(?<!\w)$" for one in words]
     return re.compile("|".join(found))
@@ -328,9 +328,9 @@ def _ends_with_any_of(words: tuple[str, ...]) -> re.Pattern[str]:
 
 def starts_with(text: str, words: tuple[str, ...]) -> bool:
     """Return whether one of some words stands first in a text."""
-    return bool(words) and _any_of(words).match(text.lstrip()) is not None
+    return bool(words) and _first_of(words).match(text.lstrip()) is not None
 
 
 def ends_with(text: str, words: tuple[str, ...]) -> bool:
     """Return whether one of some words stands last in a text."""
-    return bool(words) and _ends_with_any_of(words).search(text[-_NEAR:].rstrip()) is not None
+    return bool(words) and _last_of(words).search(text[-_NEAR:].rstrip()) is not None

@@ -90,8 +90,8 @@ def differences(claim: Claim, world: World, known: Sequence[FoundResult]) -> Ite
     nodes = [node for one in claim.readings for node in world.file.nodes_in(parse(one.expr))]
     calls = [node for node in nodes if isinstance(node, Call)]
     results = {node.name for node in nodes if isinstance(node, Name) and node.name in world.file.results}
-    counts = [_of_count(call) for call in calls if function_of(call).over and call.function != "rank"]
-    subjects = [_of_result(one) for one in known]
+    counts = [_describe_count(call) for call in calls if function_of(call).over and call.function != "rank"]
+    subjects = [_describe_result(one) for one in known]
     # One that counts everybody's results names nobody, and so everybody would fit.
     subjects += [one for one in counts if "submitter" in one.own] or ([] if subjects else counts)
     if not subjects or len(known) < len(results):
@@ -149,7 +149,7 @@ def _noted(says: dict[str, Any]) -> Iterator[Phrase]:
 
 def names_only(text: str, one: FoundResult, other: FoundResult) -> bool:
     """Return whether a name in a text belongs to one of two results alone."""
-    mine, theirs = ([_of_result(of)] for of in (one, other))
+    mine, theirs = ([_describe_result(of)] for of in (one, other))
     called, others = ({of.name, of.submitter, of.system, of.system_name} for of in (one, other))
     return mentions(text, [name for name in called - others if name and len(name) > 1]) or any(
         _fits(said, said.kind, mine, per_node=True) and not _fits(said, said.kind, theirs, per_node=True)
@@ -172,7 +172,7 @@ def _fits(said: Phrase, called: str, subjects: Sequence[_Subject], *, per_node: 
     return not said.values.isdisjoint((*map(str, counts), str(sum(counts)), *(of_node if kind == "chips" else ())))
 
 
-def _of_result(of: FoundResult) -> _Subject:
+def _describe_result(of: FoundResult) -> _Subject:
     """Return the names of a result, by its description and by what folders say: submitter, system, benchmark, ..."""
     said = {name: value for name, value in of.description.items() if isinstance(value, str)}
     model, suite = said.get("accelerator_model_name", ""), "hpc" if of.usage == "hpc" else "training"
@@ -192,17 +192,17 @@ def _of_result(of: FoundResult) -> _Subject:
     makers = {maker for name in chips if name in all_chips() for maker in all_chips()[name].vendor}
     shown["vendor"] = ", ".join(sorted(makers)) or of.submitter
     if of.submitter:
-        own["submitter"] = _organisations_of((of.submitter, str(of.description.get("submitter", ""))[:200]))
-        own["vendor"] = {*own["submitter"], *makers, *_organisations_of([model])}
-        own["organisation"] = {*own["vendor"], *_organisations_of(said.values())}
-    accelerators = chips or _of_folder(of.system or "")
+        own["submitter"] = _find_organisations((of.submitter, str(of.description.get("submitter", ""))[:200]))
+        own["vendor"] = {*own["submitter"], *makers, *_find_organisations([model])}
+        own["organisation"] = {*own["vendor"], *_find_organisations(said.values())}
+    accelerators = chips or _find_chips_in_folder_name(of.system or "")
     if accelerators or of.description:
         own["accelerator"] = accelerators
     software = [*(said.get(field, "") for field in _SOFTWARE), (of.system or "").replace("_", " ")]
     if frameworks := _union(one.values for text in software for one in read_sentence(text).of("framework")):
         own["framework"] = frameworks
     if of.benchmark:
-        own["benchmark"] = _folders(of.usage, of.benchmark, of.round)
+        own["benchmark"] = _benchmark_names(of.usage, of.benchmark, of.round)
     if of.division:
         own["division"] = {of.division}
     counted, per_node = of.product(*COUNTS["chips"]), of.product("accelerators_per_node")
@@ -219,13 +219,13 @@ def _of_result(of: FoundResult) -> _Subject:
     return _Subject(own, {what: text for what, text in shown.items() if text})
 
 
-def _folders(usage: str, folder: str, round_name: str) -> set[str]:
+def _benchmark_names(usage: str, folder: str, round_name: str) -> set[str]:
     """Return the names of the benchmark that a folder holds in a round, and of its folders."""
     found = benchmark_of(usage, round_name, folder)
     return {folder} if found is None else {found.name, *found.folders, folder}
 
 
-def _of_folder(system: str) -> frozenset[str]:
+def _find_chips_in_folder_name(system: str) -> frozenset[str]:
     """Return the accelerators that the name of a folder has in it."""
     folder = squeezed(system)
     spelled = {name: map(squeezed, one.spelled) for name, one in all_chips().items()}
@@ -238,12 +238,12 @@ def _union(sets: Iterable[frozenset[str]]) -> frozenset[str]:
     return frozenset().union(*sets)
 
 
-def _organisations_of(called: Iterable[str]) -> frozenset[str]:
+def _find_organisations(called: Iterable[str]) -> frozenset[str]:
     # Folders run names together: Quanta_Cloud_Technology, smc-ac-power, Intel-HabanaLabs, Azure+HazyResearch.
     return _union(one.values for text in called for one in read_sentence(text.replace("+", " ")).of("organisation"))
 
 
-def _of_count(call: Call) -> _Subject:
+def _describe_count(call: Call) -> _Subject:
     """Return what ``count('v1.0', 'ACME', benchmark='bert')`` asks for."""
     kinds = function_of(call).kinds(len(call.arguments)) or ()
     given = {kind: str(one.value) for kind, one in zip(kinds, call.arguments, strict=True) if isinstance(one, Constant)}
@@ -253,10 +253,10 @@ def _of_count(call: Call) -> _Subject:
     own: dict[str, Collection[str]] = {"suite": {"training"}}
     own["round"] = {*rounds, *rounds_meant(round_.removeprefix("before "))}
     if "submitter" in only:
-        own |= dict.fromkeys(("submitter", "vendor", "organisation"), _organisations_of([only["submitter"]]))
+        own |= dict.fromkeys(("submitter", "vendor", "organisation"), _find_organisations([only["submitter"]]))
     own |= {"division": {only["division"]}} if "division" in only else {}
     if "benchmark" in only:
-        own["benchmark"] = {name for one in rounds for name in _folders("training", only["benchmark"], one)}
+        own["benchmark"] = {name for one in rounds for name in _benchmark_names("training", only["benchmark"], one)}
     shown = {"organisation": only.get("submitter"), "round": round_, "suite": "MLPerf Training"}
     shown |= {what: only[what] for what in ("benchmark", "division") if what in only}
     return _Subject(own, {what: text for what, text in shown.items() if text})

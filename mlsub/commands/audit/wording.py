@@ -146,7 +146,7 @@ _USUAL = {
 MINUTES = {"min": Fraction(1), "h": Fraction(60), "s": Fraction(1, 60)}
 
 
-def usual(text: str | None) -> str | None:
+def usual_unit(text: str | None) -> str | None:
     """A unit that is stated, as ``min``, ``h``, ``s``, ``%`` and ``x`` are written where people write it otherwise."""
     words = "" if text is None else text.strip().lower()
     return next((name for name, spelled in _USUAL.items() if words in spelled), text)
@@ -179,7 +179,7 @@ class Stated(ClaimPart, frozen=True, kw_only=True):
         Raises:
             NumberError: the value is not a number, or the wording is unknown.
         """
-        found = msgspec.structs.replace(self, wording=wording_named(self.wording), unit=usual(self.unit))
+        found = msgspec.structs.replace(self, wording=wording_named(self.wording), unit=usual_unit(self.unit))
         if found.value is None and found.rule.value is None:
             raise NumberError(f"a value is needed beside the wording {' '.join(self.wording.lower().split())!r}")
         if found.margin > MAX_TOLERANCE:

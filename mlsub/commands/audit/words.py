@@ -15,7 +15,7 @@ from mlsub.commands.audit.claims import Claim, ClaimsFile
 from mlsub.commands.audit.evaluate import World, depends
 from mlsub.commands.audit.expression import Call, Constant, Name, Node, conditions, parse
 from mlsub.commands.audit.functions import COUNTS, NoValueError, accelerators_meant
-from mlsub.commands.audit.kinds import unit_named
+from mlsub.commands.audit.kinds import parse_unit
 from mlsub.commands.audit.results import FoundResult
 from mlsub.commands.audit.sentence import Phrase, Sentence, counted_unit, vocabulary
 from mlsub.commands.audit.subject import names_only, unstated
@@ -70,10 +70,10 @@ def _is_owned(phrase: Phrase, claim: Claim) -> bool:
 
 def undecided(claim: Claim, world: World, compared: Sequence[FoundResult]) -> list[str]:
     """Return what of a sentence its expressions do not decide, each in words."""
-    parts = [part for one in claim.figures for part in _parts(one, world.file)]
-    proofs = [proof for part in parts for proof in _proofs(part, world)]
+    parts = [part for one in claim.figures for part in _stated_conditions(one, world.file)]
+    proofs = [proof for part in parts for proof in _find_proofs(part, world)]
     by_facts = {
-        "same": _alike_in(claim) is not None and len(compared) > 1,
+        "same": _same_number_of(claim) is not None and len(compared) > 1,
         "previous": len({one.round for one in compared}) == 2,
         "priced": any(world.file.inputs_in(one.expr) for one in claim.readings),
     }
@@ -82,7 +82,9 @@ def undecided(claim: Claim, world: World, compared: Sequence[FoundResult]) -> li
     for phrase, owned in deciding_words(claim):
         row, written = vocabulary()[phrase.kind], small(phrase.written)
         fitting = [call for kind, call in proofs if kind in row.by]
-        limits = [None if call is None else _unsaid(call, claim, world, phrase.end, owned) for call in fitting]
+        limits = [
+            None if call is None else _find_unsaid_limit(call, claim, world, phrase.end, owned) for call in fitting
+        ]
         if not fitting:
             found.setdefault(written, f"nothing decides “{written}”; {row.hint}")
         elif all(limits):
@@ -103,7 +105,7 @@ def _unchecked(claim: Claim, world: World, compared: Sequence[FoundResult]) -> I
     # A price, a count or the energy makes systems of different sizes comparable.
     uneven = [one for one in exprs if not world.file.inputs_in(one) and not _EVENED & world.file.functions_in(one)]
     for given in {one.name: one for expr in exprs for one in world.file.inputs_in(expr)}.values():
-        unit = unit_named(given.unit)
+        unit = parse_unit(given.unit)
         if unit is None or given.kind == "time" or (("time", 1),) in unit.choices:
             yield f"{given.name} is an input that stands for a result, or has no known unit: no log confirms it"
     figures = [one for one in claim.figures if one.figure and one.figure.unit in ("%", "x", *MINUTES)]
@@ -120,21 +122,23 @@ def _unchecked(claim: Claim, world: World, compared: Sequence[FoundResult]) -> I
     if len(compared) == 2:
         for counted in ("chips", "nodes"):
             counts = [one.product(*COUNTS[counted]) or 0 for one in compared]
-            yield from _turned_round(compared, claim.sentence, counted, counts)
+            yield from _find_reversed(compared, claim.sentence, counted, counts)
     said = {value for phrase in claim.sentence.of(*COUNTS, "pod") for value in phrase.values}
-    for two in {(one.name, other.name): (one, other) for one, other in _pairs(uneven, world, _BESIDE)}.values():
+    for two in {
+        (one.name, other.name): (one, other) for one, other in _compared_pairs(uneven, world, _BESIDE)
+    }.values():
         chips, nodes = ([of.product(*COUNTS[counted]) for of in two] for counted in ("chips", "nodes"))
         if all(chips) and len(set(chips)) > 1 and not any(set(map(str, pair)) <= said for pair in (chips, nodes)):
             most, least = sorted((count or 0 for count in chips), reverse=True)
             yield f"sizes differ: {most:,} against {least:,}"
-        yield from _turned_round(two, claim.sentence, "minutes", [of.minutes["published"] or 0 for of in two])
+        yield from _find_reversed(two, claim.sentence, "minutes", [of.minutes["published"] or 0 for of in two])
 
 
-def _turned_round(
+def _find_reversed(
     two: Sequence[FoundResult], sentence: Sentence, of: str, amounts: Sequence[Fraction | int]
 ) -> Iterator[str]:
     """Yield where a sentence says of the one of two results that has more of something that it has less."""
-    compared = _comparison(sentence, of)
+    compared = _compared_clauses(sentence, of)
     if amounts[0] == amounts[1] or compared is None:
         return
     most, least = two if amounts[0] > amounts[1] else reversed(two)
@@ -145,7 +149,7 @@ def _turned_round(
             yield f"the sentence says that {most.name} has fewer {of} than {least.name}"
 
 
-def _comparison(sentence: Sentence, of: str) -> tuple[str, str] | None:
+def _compared_clauses(sentence: Sentence, of: str) -> tuple[str, str] | None:
     """Return the clauses that name who has less of something and who has more, by a word such as faster and "than"."""
     text, thans = sentence.text, sorted((one.start, one.end) for one in sentence.of("than"))
     for phrase in sorted(sentence.of("less", "more"), key=lambda one: one.start):
@@ -158,7 +162,7 @@ def _comparison(sentence: Sentence, of: str) -> tuple[str, str] | None:
     return None
 
 
-def _parts(claim: Claim, file: ClaimsFile) -> Iterator[Node]:
+def _stated_conditions(claim: Claim, file: ClaimsFile) -> Iterator[Node]:
     """Yield the conditions that a figure states; a number is one that equals what is stated."""
     stated = claim.figure
     if stated is None or claim.expr is None or stated.amount is False:
@@ -169,7 +173,7 @@ def _parts(claim: Claim, file: ClaimsFile) -> Iterator[Node]:
     yield from conditions(tree, file.values)
 
 
-def _proofs(part: Node, world: World) -> Iterator[tuple[str, Call | None]]:
+def _find_proofs(part: Node, world: World) -> Iterator[tuple[str, Call | None]]:
     """Yield what a condition decides, each with the call over all results that does it."""
     calls = [node for node in world.file.nodes_in(part) if isinstance(node, Call)]
     names = {call.function for call in calls}
@@ -178,15 +182,15 @@ def _proofs(part: Node, world: World) -> Iterator[tuple[str, Call | None]]:
         return
     left, right = part.arguments
     for one, other in ((left, right), *([(right, left)] if part.function == "==" else [])):
-        yield from _of_sides(part.function, one, other)
+        yield from _find_proofs_of_sides(part.function, one, other)
 
 
-def _of_sides(sign: str, one: Node, other: Node) -> Iterator[tuple[str, Call | None]]:
+def _find_proofs_of_sides(sign: str, one: Node, other: Node) -> Iterator[tuple[str, Call | None]]:
     match one, other:
         case Call("rank") as call, Constant(Fraction(numerator=1, denominator=1)) if sign in ("==", "<="):
-            yield from _lead(call, dict(call.named).get("rounds", ""))
+            yield from _prove_lead(call, dict(call.named).get("rounds", ""))
         case Call("minutes"), Call("fastest", (Constant(str() as span), _)) as call if sign in ("==", "<="):
-            yield from _lead(call, span)
+            yield from _prove_lead(call, span)
         case Call("rank"), Call("count") as call if sign in ("==", ">="):
             yield "last", call
         case Call("count" | "systems" | "submitters", (Constant(str() as span), *_)), Constant(Fraction(numerator=0)):
@@ -201,13 +205,13 @@ def _of_sides(sign: str, one: Node, other: Node) -> Iterator[tuple[str, Call | N
             yield "most", call
 
 
-def _lead(call: Call, span: str) -> Iterator[tuple[str, Call | None]]:
+def _prove_lead(call: Call, span: str) -> Iterator[tuple[str, Call | None]]:
     yield "lead", call
     if span == "all" or span.startswith("until "):
         yield "record", call
 
 
-def _unsaid(call: Call, claim: Claim, world: World, end: int, owned: bool) -> str | None:
+def _find_unsaid_limit(call: Call, claim: Claim, world: World, end: int, owned: bool) -> str | None:
     """Return by what a call narrows the results that the words behind a place do not say; None where they do."""
     behind = [one for one in claim.sentence.names if one.start >= end]
     for name, value in call.named:
@@ -238,10 +242,10 @@ def _says_open(claim: Claim) -> bool:
 def compared_in(claim: Claim, world: World) -> list[FoundResult]:
     """Return the results of a claim, those of the round before that it asks for among them."""
     nodes = (node for reading in claim.readings for node in world.file.nodes_in(parse(reading.expr)))
-    return list({id(one): one for node in nodes for one in _result(node, world)}.values())
+    return list({id(one): one for node in nodes for one in _found_result(node, world)}.values())
 
 
-def _result(node: Node, world: World) -> list[FoundResult]:
+def _found_result(node: Node, world: World) -> list[FoundResult]:
     """Return the result that a node is, if it is one that is found."""
     if isinstance(node, Name) and node.name in world.facts:
         return [world.facts[node.name]] if world.facts[node.name].result else []
@@ -251,7 +255,7 @@ def _result(node: Node, world: World) -> list[FoundResult]:
         return []
 
 
-def _alike_in(claim: Claim) -> str | None:
+def _same_number_of(claim: Claim) -> str | None:
     """Return what a sentence says two results have as many of."""
     rests = [small(claim.sentence.text[phrase.end :]) for phrase in claim.sentence.of("same number")]
     units = [counted_unit(words[0]) for rest in rests if (words := _FOUR_WORDS.match(rest))]
@@ -260,7 +264,7 @@ def _alike_in(claim: Claim) -> str | None:
 
 def unlike(claim: Claim, compared: Sequence[FoundResult]) -> Iterator[TextDifference]:
     """Yield where a sentence says that results are alike, or a round apart, and they are not."""
-    if (unit := _alike_in(claim)) is not None and len(compared) > 1:
+    if (unit := _same_number_of(claim)) is not None and len(compared) > 1:
         counts = [one.product(*COUNTS[unit]) for one in compared]
         if len(set(counts)) > 1:
             shown = tuple(dict.fromkeys(f"{'no' if one is None else f'{one:,}'} {unit}" for one in counts))
@@ -276,48 +280,48 @@ def unlike(claim: Claim, compared: Sequence[FoundResult]) -> Iterator[TextDiffer
 
 def incomparable(claim: Claim, world: World) -> str | None:
     """Return why results that a claim compares may not be; None where they may."""
-    pairs = _pairs([one.expr for one in claim.readings], world, _COMPARED)
-    problems = (_apart(one, other, claim) for one, other in pairs)
+    pairs = _compared_pairs([one.expr for one in claim.readings], world, _COMPARED)
+    problems = (_why_incomparable(one, other, claim) for one, other in pairs)
     return next((problem for problem in problems if problem is not None), None)
 
 
-def _pairs(exprs: Sequence[str], world: World, functions: Collection[str]) -> Iterator[_Pair]:
+def _compared_pairs(exprs: Sequence[str], world: World, functions: Collection[str]) -> Iterator[_Pair]:
     """Yield the results that some functions set against each other."""
     scores: dict[str, list[FoundResult]] = {}
     for name, text in world.file.values.items():
         # Each needs only those before it.
-        scores[name] = _scores(parse(text), world, scores)
+        scores[name] = _timed_results(parse(text), world, scores)
     for expr in exprs:
         for node in world.file.nodes_in(parse(expr)):
             if isinstance(node, Call) and node.function in functions:
-                yield from _sides(node, world, scores)
+                yield from _pairs_of_sides(node, world, scores)
 
 
-def _sides(call: Call, world: World, scores: Mapping[str, list[FoundResult]]) -> Iterator[_Pair]:
+def _pairs_of_sides(call: Call, world: World, scores: Mapping[str, list[FoundResult]]) -> Iterator[_Pair]:
     """Yield results that a call sets against each other: of each, one on the other side that fits best."""
-    for side, other in combinations([_scores(one, world, scores) for one in call.arguments], 2):
+    for side, other in combinations([_timed_results(one, world, scores) for one in call.arguments], 2):
         for one in side:
             fits = [another for another in other if one.results_folder.benchmark == another.results_folder.benchmark]
             yield from ((one, another) for another in fits or other[:1])
 
 
-def _scores(node: Node, world: World, values: Mapping[str, list[FoundResult]]) -> list[FoundResult]:
+def _timed_results(node: Node, world: World, values: Mapping[str, list[FoundResult]]) -> list[FoundResult]:
     """Return the results whose times are a factor of a value; a ratio of two of them is a plain number."""
     match node:
         case Name(name) if name in values:
             return values[name]
         case Call("minutes" | "per_dollar" | "per_chip" | "energy", (of, *_)):
-            return _scores(of, world, values)
+            return _timed_results(of, world, values)
         case Call("/" as sign, (left, right)):
-            both = [_scores(left, world, values), _scores(right, world, values)]
+            both = [_timed_results(left, world, values), _timed_results(right, world, values)]
             return [] if all(both) and sign else [*both[0], *both[1]]
         case Call("best" | "max" | "min" | "+" | "-" | "*", arguments):
-            found = {one.name: one for part in arguments for one in _scores(part, world, values)}
+            found = {one.name: one for part in arguments for one in _timed_results(part, world, values)}
             return list(found.values())
-    return _result(node, world)
+    return _found_result(node, world)
 
 
-def _apart(one: FoundResult, other: FoundResult, claim: Claim) -> str | None:
+def _why_incomparable(one: FoundResult, other: FoundResult, claim: Claim) -> str | None:
     """Return why two results may not be compared."""
     answer, why = one.results_folder.compatibility_with(other.results_folder)
     if answer is Compatible.NO:

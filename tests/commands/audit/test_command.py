@@ -138,11 +138,11 @@ def test_says_may_hold_what_json_cannot(place: Path) -> None:
 
 
 def test_a_narrow_terminal_keeps_figures_whole(place: Path) -> None:
-    from mlsub.commands.audit.document import document_of
+    from mlsub.commands.audit.document import build_document
     from mlsub.commands.audit.run import audit
     from mlsub.present.text import render
 
-    text = render(document_of(audit(place / "claims.yaml", [str(place)], context=Context(jobs=1))), 60)
+    text = render(build_document(audit(place / "claims.yaml", [str(place)], context=Context(jobs=1))), 60)
     assert all(len(line) <= 60 for line in text.splitlines())
     assert "unscaled: 12.000000" in " ".join(text.split())
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from mlsub.commands.audit.document import document_of, rounded
+from mlsub.commands.audit.document import build_document, rounded
 from mlsub.commands.audit.evaluate import World, evaluate
 from mlsub.commands.audit.expression import Band, parse
 from mlsub.commands.audit.functions import FUNCTIONS
@@ -121,7 +121,7 @@ def test_the_worked_examples() -> None:
 def test_the_examples_of_the_docs_are_what_is_printed() -> None:
     page = (REPOSITORY / "docs" / "claims.md").read_text()
     blocks = re.findall(r"```text\n(.*?)```", page, re.DOTALL)
-    printed = render(document_of(graphcore("v1.0"))) + render(document_of(graphcore("v1.1")))
+    printed = render(build_document(graphcore("v1.0"))) + render(build_document(graphcore("v1.1")))
     assert blocks
     assert all(block in printed for block in blocks)
 

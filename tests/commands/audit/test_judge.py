@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mlsub.commands.audit.document import document_of, headline, results_of, summary
+from mlsub.commands.audit.document import build_ci_report, build_document, headline, summary
 from mlsub.commands.audit.run import audit
 from mlsub.commands.audit.verdict import Audit, JudgedClaim
 from mlsub.io import MlsubError
@@ -289,7 +289,7 @@ def test_what_else_differs_is_told_where_it_is_asked_for(tree: Tree) -> None:
         *("submitter", "division", "framework", "global_batch_size"),
     ]
     tree.describe(framework=None)
-    text = render(document_of(run(tree, "expr: 'ratio(acme, beta)', stated: {value: 1}, context: all")))
+    text = render(build_document(run(tree, "expr: 'ratio(acme, beta)', stated: {value: 1}, context: all")))
     assert "changed too: " in text
     assert "framework: not stated -> some framework\n" in text
     assert "global_batch_size: 1600 -> 3200 (old: 4 of 5 runs)\n" in text
@@ -314,7 +314,7 @@ def test_two_wordings_of_one_number_are_noted(tree: Tree) -> None:
 def test_figures_for_scale_are_shown_and_not_judged(tree: Tree) -> None:
     near = "'reduction(acme, beta)', 1 - price / 400, {expr: minutes(acme) + 1, label: a minute more}, samples(acme)"
     found = run(tree, f"expr: chips(acme), stated: {{value: 8}}, nearest: [{near}, 1 < 2]")
-    text = render(document_of(found))
+    text = render(build_document(found))
     assert text[text.index("  nearest: ") : text.index("  source: ")] == (
         "  nearest:  reduction(acme, beta): 0%\n"
         "            1 - price / 400: 75%\n"
@@ -344,7 +344,7 @@ def test_exit_statuses(tree: Tree) -> None:
     assert [headline(one) for one in found.claims] == ["holds", "fails, proposed"]
     found = run(tree, fragile, "unverifiable: no log", bad)
     for strict, outcomes in ((False, ["beside", "beside", "counts"]), (True, ["counts"] * 3)):
-        assert [one.outcome for one in results_of(found, strict=strict).all] == outcomes
+        assert [one.outcome for one in build_ci_report(found, strict=strict).all] == outcomes
 
 
 @pytest.mark.parametrize(("text", "stated", "differs"), [(*case[:2], case[2:]) for case in CASES["spoken"]], ids=str)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mlsub.commands.audit.document import document_of
+from mlsub.commands.audit.document import build_document
 from mlsub.commands.audit.run import audit
 from mlsub.commands.audit.verdict import JudgedClaim
 from mlsub.present.text import render
@@ -131,7 +131,7 @@ def test_a_figure_for_scale_is_a_percentage_only_where_it_is_a_part(place: Path)
         "speedup(dell, nvidia)": "100%",
     }
     judged(place, {"expr": "minutes(nvidia)", "stated": {"value": 12}, "nearest": list(near)})
-    text = render(document_of(audit(place / "claims.yaml", [str(place)], context=Context(jobs=1))))
+    text = render(build_document(audit(place / "claims.yaml", [str(place)], context=Context(jobs=1))))
     assert all(f"{expr}: {shown}\n" in text for expr, shown in near.items()), text
 
 

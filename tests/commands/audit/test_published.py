@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from mlsub.commands.audit.evaluate import World
 from mlsub.commands.audit.read import read_claims
-from mlsub.commands.audit.run import audit, audit_of, judge, read_world
+from mlsub.commands.audit.run import audit, audit_world, judge, read_world
 from mlsub.commands.audit.verdict import Audit
 from mlsub.commands.audit.wording import Stated, fits, fixed
 from mlsub.rules.load import entry_requirements
@@ -66,7 +66,7 @@ def audited(round_: str, folder: Path) -> tuple[World, Audit]:
     file = folder / f"{round_}.yaml"
     file.write_text(yaml.safe_dump(content))
     world = read_world(read_claims(file), [str(shared.folder(round_))], context=Context(jobs=1))
-    return world, audit_of(world)
+    return world, audit_world(world)
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.commands.audit.functions import FUNCTIONS
-from mlsub.commands.audit.kinds import Typed, Unit, quantities, type_of, unit_named
+from mlsub.commands.audit.kinds import Typed, Unit, parse_unit, quantities, type_of
 from mlsub.rules.arithmetic import ExpressionError
 from tests.commands.audit.claims import CASES, problems
 
@@ -68,29 +68,29 @@ def test_units_that_fit(expression: str, unit: str | None, tmp_path: Path) -> No
 
 def test_units_as_people_write_them() -> None:
     def same(one: str, other: str) -> bool:
-        return unit_named(one) == unit_named(other) != None  # noqa: E711
+        return parse_unit(one) == parse_unit(other) != None  # noqa: E711
 
     assert same("GPU-hours", "chip hours")
     assert same("images per second", "samples/s")
     assert same("USD", "dollars")
-    assert unit_named("kWh") == Unit(frozenset({(("energy", 1),)}), Fraction(3_600_000))
-    assert unit_named("widgets") is None
-    assert unit_named(None) is None
+    assert parse_unit("kWh") == Unit(frozenset({(("energy", 1),)}), Fraction(3_600_000))
+    assert parse_unit("widgets") is None
+    assert parse_unit(None) is None
 
 
 def test_every_function_that_gives_a_number_says_in_what() -> None:
     known = {"x", "same", "trainings/price"}
     for name, function in FUNCTIONS.items():
         if function.gives == "number":
-            assert function.unit in known or unit_named(function.unit), name
+            assert function.unit in known or parse_unit(function.unit), name
     words = [word for quantity in quantities().values() for word in quantity.units]
     assert len(words) == len(set(words))
 
 
 @given(st.text(alphabet="/*- pernsUSDh€min", max_size=40), st.text(alphabet="()+-*/<ab1. usdmintes", max_size=60))
 def test_whatever_is_written_there_is_a_unit_or_none_or_an_error(text: str, expression: str) -> None:
-    unit_named(text)
+    parse_unit(text)
     try:
-        type_of(expression, {"a": Typed("number", unit_named(text)), "b": Typed("number", unit_named("min"))})
+        type_of(expression, {"a": Typed("number", parse_unit(text)), "b": Typed("number", parse_unit("min"))})
     except ExpressionError as error:
         assert error.column >= 1

@@ -45,13 +45,11 @@ def _made(name: str, *arguments: Any) -> Callable[[], Any]:
 #: Places where a function makes an expression, and what makes such a one; None where the expression is among those of
 #: modules, or of :func:`_of_data`.
 MADE: dict[str, Callable[[], Any] | None] = {
-    "mlsub/commands/audit/sentence.py:_any_of": _made("commands.audit.sentence:_any_of", ("x", "nvidia")),
-    "mlsub/commands/audit/sentence.py:_counting": _made("commands.audit.sentence:_counting"),
-    "mlsub/commands/audit/sentence.py:_ends_with_any_of": _made(
-        "commands.audit.sentence:_ends_with_any_of", ("in", "")
-    ),
-    "mlsub/commands/audit/sentence.py:_figure": _made("commands.audit.sentence:_figure"),
-    "mlsub/commands/audit/sentence.py:_pattern": _made("commands.audit.sentence:_pattern", "alike"),
+    "mlsub/commands/audit/sentence.py:_first_of": _made("commands.audit.sentence:_first_of", ("x", "nvidia")),
+    "mlsub/commands/audit/sentence.py:_count_pattern": _made("commands.audit.sentence:_count_pattern"),
+    "mlsub/commands/audit/sentence.py:_last_of": _made("commands.audit.sentence:_last_of", ("in", "")),
+    "mlsub/commands/audit/sentence.py:_figure_pattern": _made("commands.audit.sentence:_figure_pattern"),
+    "mlsub/commands/audit/sentence.py:_kind_pattern": _made("commands.audit.sentence:_kind_pattern", "alike"),
     "mlsub/commands/audit/subject.py:differences": lambda: r"dgx[\W_]{1,3}a100",
     "mlsub/packing/redact/patterns.py:_filled": None,
     "mlsub/packing/redact/patterns.py:_token_look": None,
