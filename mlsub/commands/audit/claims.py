@@ -298,6 +298,10 @@ class ClaimsFile(ClaimPart, frozen=True, kw_only=True):
                     seen.add(node.name)
                     ahead.append(parse(self.values[node.name]))
 
+    def nodes_of(self, claim: Claim) -> list[Node]:
+        """Return every part of all expressions that are checked against what a claim states."""
+        return [node for reading in claim.readings for node in self.nodes_in(parse(reading.expr))]
+
     def names_in(self, expression: str) -> tuple[str, ...]:
         """Return all names an expression rests on, those behind named values included, in order of appearance."""
         used = self.nodes_in(parse(expression))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 import msgspec
@@ -11,7 +11,6 @@ from mlsub.commands.audit.claims import Claim
 from mlsub.commands.audit.evaluate import World, depends, evaluate
 from mlsub.commands.audit.expression import Band, Call, Constant, conditions, parse
 from mlsub.commands.audit.functions import COMPARISONS, NoValueError
-from mlsub.commands.audit.results import FoundResult
 from mlsub.commands.audit.verdict import BASES, BasisOutcome, BreakEven, ClaimVerdict, JudgedClaim, Variant, score_words
 from mlsub.commands.audit.wording import MINUTES, AcceptedRange, Stated, accepted, decimal, fits, truncated, understated
 from mlsub.io.show import show
@@ -76,26 +75,15 @@ def _variants(claim: Claim, stated: Stated, world: World, asked: Collection[str]
         if stated.unit == "%" and isinstance(tree, Call) and tree.function in ("reduction", "speedup"):
             own = tree.function
             kinds = ("speedup", "reduction") if (stated.reading or own) == "speedup" else ("reduction", "speedup")
-        bases = _deciding([world.fact(name) for name in world.file.results_in(reading.expr)], asked)
+        results = [world.fact(name) for name in world.file.results_in(reading.expr)]
+        bases = tuple(basis for basis in BASES if basis in asked)
+        # Where logs were edited after the runs, the published score is not what was measured.
+        usual = ("published", "unscaled") if any(one.edit_factor for one in results) else ("published",)
         for kind in kinds:
             of_reading = f"reading {kind}" if kind and kind != stated.reading else None
             label = ", ".join(part for part in (reading.label or difference, of_reading) if part) or None
-            trial = _Trial(world, stated, reading.expr, bases, turns=own if kind != own else None)
+            trial = _Trial(world, stated, reading.expr, bases or usual, turns=own if kind != own else None)
             yield trial.variant(label, decides=stated.reading in (None, kind) or kind is None)
-
-
-def _deciding(results: Iterable[FoundResult], asked: Collection[str]) -> tuple[str, ...]:
-    """Return the bases that decide, in the order in which they are shown.
-
-    Args:
-        results: those in an expression.
-        asked: the bases that the user or the claim asks for; none for the usual.
-
-    The usual: published, and unscaled beside it where the logs of a result were edited.
-    """
-    if asked:
-        return tuple(basis for basis in BASES if basis in asked)
-    return ("published", "unscaled") if any(one.edit_factor is not None for one in results) else ("published",)
 
 
 def _labels(claim: Claim, world: World) -> Sequence[str | None]:

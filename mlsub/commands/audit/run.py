@@ -151,8 +151,8 @@ def _wordings(statements: Sequence[Said]) -> Iterator[str]:
 
 def _looked_at(claim: Claim, world: World) -> Iterator[str]:
     """Yield of which of all results given the functions over them speak."""
-    nodes = [node for one in claim.readings for node in world.file.nodes_in(parse(one.expr))]
-    for text, call in {node.written: node for node in nodes if isinstance(node, Call)}.items():
+    calls = {node.written: node for node in world.file.nodes_of(claim) if isinstance(node, Call)}
+    for text, call in calls.items():
         try:
             among = world.among(call, whole=True)
         except NoValueError:

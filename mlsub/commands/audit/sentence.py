@@ -63,7 +63,7 @@ class PhraseKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return not (counted or ends_with(before, self.before) or starts_with(behind, self.after))
 
 
-class Phrase(msgspec.Struct, frozen=True, kw_only=True):
+class Phrase(msgspec.Struct, frozen=True):
     """One phrase of a sentence: its kind, as it is written, where it stands, and everything that it may mean.
 
     ``certain`` is false for a name that counts only where nothing but a name can stand. ``of_product`` says of an
@@ -163,15 +163,11 @@ def _read_spelled(kind: str, row: PhraseKind, text: str, said: str) -> Iterator[
     for match in (names.pattern if names else _kind_pattern(kind)).finditer(said):
         behind = said[match.end() :].lstrip()
         if row.is_meant(said[: match.start()], behind):
-            yield Phrase(
-                kind=kind,
-                written=text[match.start() : match.end()],
-                start=match.start(),
-                end=match.end(),
-                values=names.meanings[match[1]] if names else frozenset(),
-                certain=not names or match[1] not in map(flat, row.vague),
-                of_product=kind == "organisation" and chip_spellings().pattern.match(behind) is not None,
-            )
+            start, end = match.span()
+            values = names.meanings[match[1]] if names else frozenset[str]()
+            certain = not names or match[1] not in map(flat, row.vague)
+            of_product = kind == "organisation" and chip_spellings().pattern.match(behind) is not None
+            yield Phrase(kind, text[start:end], start, end, values, certain, of_product)
 
 
 def _read_rounds(row: PhraseKind, text: str, said: str) -> Iterator[Phrase]:
@@ -183,7 +179,8 @@ def _read_rounds(row: PhraseKind, text: str, said: str) -> Iterator[Phrase]:
         led = ends_with(before, row.always)
         led = led or (not software and match[1] is not None and ends_with(before, row.led_by))
         if match[2] in known:
-            yield _build_name("round", text, match.span(), match[2], led and row.is_meant(before, behind))
+            certain = led and row.is_meant(before, behind)
+            yield _with_meaning(match[2], "round", text, *match.span(), certain=certain)
 
 
 def _read_divisions(row: PhraseKind, text: str, said: str) -> Iterator[Phrase]:
@@ -193,13 +190,13 @@ def _read_divisions(row: PhraseKind, text: str, said: str) -> Iterator[Phrase]:
         placed = starts_with(behind, row.leads) or ends_with(before, row.led_by) or bool(_CLAUSE_END.match(behind))
         named = placed and match[1][0].isupper() and row.is_meant(before, behind)
         certain = named or starts_with(behind, row.always)
-        yield _build_name("division", text, match.span(), match[1].lower(), certain)
+        yield _with_meaning(match[1].lower(), "division", text, *match.span(), certain=certain)
 
 
 def _read_counts(row: PhraseKind, text: str, said: str) -> Iterator[Phrase]:
     """Yield numbers of accelerators and of nodes, also those in names of systems such as IPU-POD64."""
     for match in _POD.finditer(said):
-        yield _build_name("pod", text, match.span(), match[1])
+        yield _with_meaning(match[1], "pod", text, *match.span())
     names = (chip_spellings(), _name_spellings()["benchmark"])
     taken = [found.span() for of in names for found in of.pattern.finditer(said)]
     words = vocabulary()["number"].counts
@@ -209,7 +206,7 @@ def _read_counts(row: PhraseKind, text: str, said: str) -> Iterator[Phrase]:
             kind, length = _read_counted(said[match.end() :], row)
             if kind:
                 number = words.get(match[1]) or int(match[1].replace(",", ""))
-                yield _build_name(kind, text, (match.start(), match.end() + length), str(number))
+                yield _with_meaning(str(number), kind, text, match.start(), match.end() + length)
 
 
 def _read_counted(rest: str, row: PhraseKind) -> tuple[str, int]:
@@ -230,10 +227,9 @@ def _read_counted(rest: str, row: PhraseKind) -> tuple[str, int]:
     return ("chips", named_at) if named_at and not systems else ("", 0)
 
 
-def _build_name(kind: str, text: str, span: tuple[int, int], value: str, certain: bool = True) -> Phrase:
-    start, end = span
-    written = text[start:end]
-    return Phrase(kind=kind, written=written, start=start, end=end, values=frozenset({value}), certain=certain)
+def _with_meaning(value: str, kind: str, text: str, start: int, end: int, *, certain: bool = True) -> Phrase:
+    """Return a phrase with one meaning."""
+    return Phrase(kind, text[start:end], start, end, frozenset({value}), certain)
 
 
 def _read_figures(plain: str) -> Iterator[SaidFigure]:

@@ -15,7 +15,7 @@ import msgspec
 
 from mlsub.commands.audit.claims import Claim
 from mlsub.commands.audit.evaluate import World
-from mlsub.commands.audit.expression import Call, Constant, Name, parse
+from mlsub.commands.audit.expression import Call, Constant, Name
 from mlsub.commands.audit.functions import COUNTS, function_of, rounds_meant
 from mlsub.commands.audit.results import FoundResult
 from mlsub.commands.audit.sentence import Phrase, SaidFigure, mentions, read_sentence
@@ -87,7 +87,7 @@ class _Subject(msgspec.Struct, frozen=True):
 
 def differences(claim: Claim, world: World, known: Sequence[FoundResult]) -> Iterator[TextDifference]:
     """Yield what the words of a claim name and none of its results (``known``) is; nothing where it names none."""
-    nodes = [node for one in claim.readings for node in world.file.nodes_in(parse(one.expr))]
+    nodes = world.file.nodes_of(claim)
     calls = [node for node in nodes if isinstance(node, Call)]
     results = {node.name for node in nodes if isinstance(node, Name) and node.name in world.file.results}
     counts = [_describe_count(call) for call in calls if function_of(call).over and call.function != "rank"]
@@ -142,7 +142,7 @@ def _noted(says: dict[str, Any]) -> Iterator[Phrase]:
             yield from noted[name].of(*wanted)
     text = str(says.get("round") or "")
     if (round_ := normalise_round(text)) is not None:
-        yield Phrase(kind="round", written=text, start=0, end=len(text), values=frozenset({round_}))
+        yield Phrase("round", text, 0, len(text), frozenset({round_}))
     else:
         yield from read_sentence(text).of("round")
 

@@ -241,7 +241,7 @@ def _says_open(claim: Claim) -> bool:
 
 def compared_in(claim: Claim, world: World) -> list[FoundResult]:
     """Return the results of a claim, those of the round before that it asks for among them."""
-    nodes = (node for reading in claim.readings for node in world.file.nodes_in(parse(reading.expr)))
+    nodes = world.file.nodes_of(claim)
     return list({id(one): one for node in nodes for one in _found_result(node, world)}.values())
 
 
