@@ -2,16 +2,55 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import pytest
 
+from mlsub.commands.audit.sentence import read_sentence
 from mlsub.commands.audit.verdict import JudgedClaim
 from tests.commands.audit.claims import audited, table
 from tools.support.corpus import CORPUS
 from tools.support.make_tree import make_tree
 
 needs_corpus = pytest.mark.skipif(not CORPUS.is_dir(), reason="published results are not there")
+
+#: A text, and its figures: as written, of which kind, and how much; times are in minutes.
+FIGURES = {
+    "in 1,234.5 seconds": [("1,234.5 seconds", "time", "2469/120")],
+    "in half an hour": [("half an hour", "time", "30")],
+    "in twenty-one minutes": [("twenty-one minutes", "time", "21")],
+    "thirty-one percent less": [("thirty-one percent", "%", "31")],
+    "three times as fast": [("three times", "x", "3")],
+    "twice, double and thrice": [("twice", "x", "2"), ("double", "x", "2"), ("thrice", "x", "3")],
+    "tripled the speed": [("tripled", "x", "3")],
+    "halves the time": [("halves", "part", "1/2")],
+    "half the time": [("half the", "part", "1/2")],
+    "half as long": [("half as", "part", "1/2")],
+    "a third of the time": [("a third of the", "part", "1/3")],
+    "two thirds of its price": [("two thirds of its", "part", "2/3")],
+    "three-quarters the power": [("three-quarters the", "part", "3/4")],
+    "in the first half of the year, one system, a third company on 8x H100": [],
+}
+#: A text, and who has less and who more of what.
+DIRECTIONS = {
+    "faster, quicker, less time, fewer minutes": [("less", "minutes")] * 4,
+    "slower, later, longer, more time": [("more", "minutes")] * 4,
+    "fewer GPUs and more nodes": [("less", "chips"), ("more", "nodes")],
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), FIGURES.items())
+def test_figures_are_read_in_digits_and_in_words(text: str, expected: list[tuple[str, str, str]]) -> None:
+    assert [(one.written, one.kind, str(one.value)) for one in read_sentence(text).figures] == [
+        (written, kind, str(Fraction(value))) for written, kind, value in expected
+    ]
+
+
+@pytest.mark.parametrize(("text", "expected"), DIRECTIONS.items())
+def test_directions_are_read(text: str, expected: list[tuple[str, str]]) -> None:
+    assert [(one.kind, *one.values) for one in read_sentence(text).of("less", "more")] == expected
+
 
 DECIDED, WORDS = table("decided.yaml"), table("words.yaml")
 DECIDED_IDS = [f"{case[3]}: {case[0][:50]}" for case in DECIDED["cases"]]
