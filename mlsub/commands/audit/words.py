@@ -47,16 +47,6 @@ _BY_CALL = {
 }
 
 
-def deciding_words(claim: Claim) -> Iterator[tuple[Phrase, bool]]:
-    """Yield each word of a sentence that asks to be decided, and whether it is something of the submitter's own."""
-    for phrase in claim.sentence.phrases:
-        row = vocabulary().get(phrase.kind)
-        if row is not None and row.by:
-            owned = _is_owned(phrase, claim)
-            if not (owned and row.owner):
-                yield phrase, owned
-
-
 def _is_owned(phrase: Phrase, claim: Claim) -> bool:
     """Return whether a word is of something of the submitter's own: our, ACME's."""
     before = flat(claim.sentence.text)[: phrase.start].rstrip()
@@ -79,8 +69,13 @@ def undecided(claim: Claim, world: World, compared: Sequence[FoundResult]) -> li
     }
     proofs += [(kind, None) for kind, decided in by_facts.items() if decided]
     found: dict[str, str] = {}
-    for phrase, owned in deciding_words(claim):
-        row, written = vocabulary()[phrase.kind], small(phrase.written)
+    for phrase in claim.sentence.phrases:
+        row, written = vocabulary().get(phrase.kind), small(phrase.written)
+        if row is None or not row.by:
+            continue
+        owned = _is_owned(phrase, claim)
+        if owned and row.owner:
+            continue
         fitting = [call for kind, call in proofs if kind in row.by]
         limits = [
             None if call is None else _find_unsaid_limit(call, claim, world, phrase.end, owned) for call in fitting
