@@ -160,6 +160,8 @@ class RepairPlan:
                 raise MlsubError(f"{found.message}: expected {found.expected}.")
             if has_effect(found, Effect.NO_ROUND):
                 return None
+            if has_effect(found, Effect.UNCHECKED) and self._place.kind is PathKind.LOG:
+                raise MlsubError(f"{found.message}: {found.fix}")
         if path.suffix.lower() != ".json" or not path.is_file():
             return report
         # A system description that is named by itself.
@@ -191,7 +193,10 @@ class RepairPlan:
         if len(old) > limit:
             raise OSError(f"larger than {limit >> 20} MiB")
         if not description and TOKEN_MLL not in old:
-            return  # whatever it is, it is not a log
+            if self._round is None and file == self._place.path:
+                named = f"{file} has no MLPerf record, so it is no log"
+                raise MlsubError(f"{named}. Name a log, a system description, or a folder of results.")
+            return
         lines = lines_of(old)
         edits, repairs = self._edits(file, lines)
         if edits:

@@ -176,6 +176,30 @@ def test_what_cannot_be_looked_at_is_told_in_one_line(kind: str, tmp_path: Path)
     assert kind == "rule" or (done.stderr.startswith("mlsub fix: ") and done.stderr.count("\n") == 1)
 
 
+def test_a_manifest_is_no_log_and_what_to_do_with_it_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("acme.yaml").write_text('organisation: ACME\nround: "1.0"\nsystems: {}\nentries: []\n')
+    for options in ([], ["--round", "1.0"], ["--write"]):
+        done = run("fix", "acme.yaml", *options)
+        assert (done.status, done.stdout) == (2, "")
+        assert done.stderr == (
+            "mlsub fix: acme.yaml is a manifest, not a log: mlsub pack acme.yaml shows the package that it describes, "
+            "mlsub status acme.yaml what is left to do.\n"
+        )
+
+
+@pytest.mark.parametrize("content", ["", "hello\r\n"])
+def test_a_file_without_a_record_is_not_said_to_be_in_order(content: str, tmp_path: Path) -> None:
+    file = tmp_path / "run.sh"
+    file.write_text(content)
+    done = run("fix", file)
+    assert (done.status, done.stdout) == (2, "")
+    assert done.stderr == (
+        f"mlsub fix: {file} has no MLPerf record, so it is no log. "
+        "Name a log, a system description, or a folder of results.\n"
+    )
+
+
 def test_what_is_no_log_stays(tmp_path: Path) -> None:
     file = tmp_path / "picture.txt"
     file.write_bytes(b"\x89PNG\r\n\x1a\n")
