@@ -11,6 +11,8 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import BinaryIO
 
+import msgspec
+
 from mlsub.io import MlsubError, reason_of
 from mlsub.io.look import open_regular
 from mlsub.io.write import put_file, staging_beside, sync_file
@@ -86,8 +88,6 @@ def _between_words(rest: bytes) -> int:
 ENDINGS = (".txt", ".log", ".out")
 MAX_LOGS = 100_000
 
-Writer = Callable[[BinaryIO, BinaryIO], object]
-
 
 def check_source(file: Path) -> None:
     """Find out beforehand what keeps a file from being changed.
@@ -114,17 +114,31 @@ def check_source(file: Path) -> None:
         raise MlsubError(f"{file} is {encoding.upper()}, in which no tool finds records. Convert it to UTF-8 first.")
 
 
-def rewrite(file: Path, write: Writer, prove: Callable[[Path], None], target: Path | None = None) -> None:
-    """Write the changed file beside its place, prove it, and only then let it take the place.
+class FileEdit(msgspec.Struct, frozen=True, kw_only=True):
+    """How a file changes: ``write`` copies it, from the first stream to the second, with its changes.
+
+    Its records stay the same: each on its line where ``placed``; without those of the lines ``removed``, and then
+    blanks behind records may go, too (None: every byte of records stays). ``read`` is the file as it was when the edit
+    was planned, None where the edit fits whatever the file holds; ``hunks`` are those of a diff, where there is one.
+    """
+
+    write: Callable[[BinaryIO, BinaryIO], object]
+    placed: bool = False
+    removed: Container[int] | None = None
+    read: os.stat_result | None = None
+    hunks: bytes = b""
+
+
+def rewrite(file: Path, edit: FileEdit, target: Path | None = None) -> None:
+    """Write the changed file beside its place, prove its records the same, and only then let it take the place.
 
     Args:
         file: what is read.
-        write: copies from the first stream to the second, with its changes.
-        prove: raises :class:`MlsubError` where the written file is not what it must be.
+        edit: what changes.
         target: where it goes; None for the place of ``file`` itself. A target that exists is never replaced.
 
     Raises:
-        MlsubError: reading or writing fails, the proof does, or the file changed meanwhile.
+        MlsubError: reading or writing fails, the records differ, or the file changed meanwhile.
     """
     check_source(file)
     place = file if target is None else target
@@ -133,12 +147,14 @@ def rewrite(file: Path, write: Writer, prove: Callable[[Path], None], target: Pa
             if target is None:
                 _lock(source, file)
             before = _state(os.fstat(source.fileno()))
+            if edit.read is not None and _state(edit.read) != before:
+                raise MlsubError(f"{file} changed since it was read, and is left as it is. Try again.")
             part = staging / place.name
             with part.open("xb") as sink:
-                write(source, sink)
+                edit.write(source, sink)
                 shutil.copymode(file, part)
                 sync_file(sink)
-            prove(part)
+            _prove_same(file, part, edit)
             if _state(file.stat()) != before:
                 raise MlsubError(
                     f"{file} changed while it was read, and is left as it is. Wait until its run has ended."
@@ -170,28 +186,22 @@ def _failure(file: Path, what: str, error: Exception) -> MlsubError:
     return MlsubError(f"{file} cannot be {what}: {reason_of(error)}. Nothing was changed in it.")
 
 
-def prove_same(file: Path, part: Path, *, placed: bool = False, repaired: Container[int] | None = None) -> None:
+def _prove_same(file: Path, part: Path, edit: FileEdit) -> None:
     """Compare the records of a log, by the tokens of all formats, with those of what is to take its place.
 
-    Args:
-        file: the log as it is.
-        part: the log as it would be.
-        placed: whether each record must be on its line still.
-        repaired: the lines whose records go, where blanks behind records may go too; None where every byte stays.
-
     Raises:
-        MlsubError: they differ in anything, or a log cannot be read.
+        MlsubError: they differ in more than the edit says, or a log cannot be read.
     """
+
+    def comparable(record: RawRecord) -> RawRecord:
+        line, text, hidden, too_long = record
+        return line if edit.placed else 0, text if edit.removed is None else text.rstrip(b" \t"), hidden, too_long
+
     for token in TOKENS.values():
-        before = (record for record in records_of(file, token) if repaired is None or record[0] not in repaired)
+        before = (record for record in records_of(file, token) if edit.removed is None or record[0] not in edit.removed)
         for old, new in zip_longest(before, records_of(part, token)):
-            if old is None or new is None or _comparable(old, placed, repaired) != _comparable(new, placed, repaired):
+            if old is None or new is None or comparable(old) != comparable(new):
                 raise MlsubError(f"{file} is left as it was: its records would not be the same. Please report it.")
-
-
-def _comparable(record: RawRecord, placed: bool, repaired: Container[int] | None) -> RawRecord:
-    line, text, hidden, too_long = record
-    return line if placed else 0, text if repaired is None else text.rstrip(b" \t"), hidden, too_long
 
 
 def records_of(file: Path, token: bytes = TOKEN_MLL) -> Iterator[RawRecord]:
@@ -230,7 +240,7 @@ def find_logs(paths: Sequence[str]) -> list[Path]:
     return list(found)
 
 
-def root_of(files: Sequence[Path]) -> Path:
+def common_folder(files: Sequence[Path]) -> Path:
     """Return the folder that paths of the logs are relative to."""
     return Path(os.path.commonpath([file.parent for file in files]))
 

@@ -19,12 +19,12 @@ from msgspec.structs import replace
 from mlsub.io import MlsubError, reason_of
 from mlsub.io.folders import Piece
 from mlsub.io.look import open_regular
-from mlsub.log.rewrite import ENDINGS
+from mlsub.log.rewrite import ENDINGS, rewrite
 from mlsub.packing.manifest import Preparation, Redact
 from mlsub.packing.redact.redactor import Redactor
 from mlsub.packing.runs import is_gzip
 from mlsub.packing.tree import TreeDifference
-from mlsub.packing.truncate import LIMIT, truncate
+from mlsub.packing.truncate import LIMIT, plan_truncation
 from mlsub.score import FILE, missing_scaling, render_scaling
 from mlsub.submission.report import Report
 
@@ -72,9 +72,9 @@ def prepare(
         redactor = Redactor(words.users, words.hosts, words.patterns, env=words.env)
         for problem in redactor.survey([sources[to] for to in logs]).values():
             raise problem
-        step("redact", logs, redactor.write)
+        step("redact", logs, lambda source, target: rewrite(source, redactor.edit(), target))
     if wanted.truncate:
-        step("truncate", logs, lambda source, target: truncate(source, write=True, target=target))
+        step("truncate", logs, _truncate)
     files = {piece.to: replace(piece, source=sources[piece.to]) if piece.to in done else piece for piece in pieces}
     for to, factor in missing_scaling(judge(tuple(files.values())).entries) if wanted.scaling else ():
         if to not in files:
@@ -88,6 +88,11 @@ def prepare(
 def _unpack(source: Path, target: Path) -> None:
     with open_regular(source) as packed, gzip.GzipFile(fileobj=packed) as stream, target.open("xb") as sink:
         copyfileobj(stream, sink, 1 << 20)
+
+
+def _truncate(source: Path, target: Path) -> None:
+    if (planned := plan_truncation(source)) is not None:
+        rewrite(source, planned[1], target)
 
 
 def _is_log(to: str) -> bool:

@@ -14,9 +14,20 @@ import msgspec
 
 from mlsub.io import MlsubError
 from mlsub.io.look import open_regular
-from mlsub.log.rewrite import FREE, check_source, find_logs, for_each, line_end, prove_same, records_of, rewrite, zones
+from mlsub.log.rewrite import (
+    FREE,
+    FileEdit,
+    check_source,
+    common_folder,
+    find_logs,
+    for_each,
+    line_end,
+    records_of,
+    zones,
+)
+from mlsub.packing.edits import EditPlan
 from mlsub.present.envelope import Answer
-from mlsub.present.terminal import Progress
+from mlsub.present.terminal import Progress, part_of
 
 #: Bytes above which the rules allow a log to be truncated.
 LIMIT = 100 << 20
@@ -49,42 +60,34 @@ class Truncation(Answer, frozen=True, kw_only=True):
     logs: tuple[Shortened, ...]
 
 
-def truncate(file: Path, limit: int = LIMIT, *, write: bool, target: Path | None = None) -> Shortened | None:
-    """Shorten a log to at most ``limit`` bytes; None where it is no larger.
+def plan_truncation(file: Path, limit: int = LIMIT) -> tuple[Shortened, FileEdit] | None:
+    """Return what shortens a log to at most ``limit`` bytes, and what becomes of it; None where it is no larger.
 
     Args:
         file: the log.
         limit: bytes; the rules know :data:`LIMIT` and nothing below.
-        write: False to find out what would become of it.
-        target: where the shortened log goes; None for its own place.
 
     Raises:
         OSError: it cannot be read.
-        MlsubError: it is no log, or cannot be written, or its records alone are larger than the limit.
+        MlsubError: it is no log, or cannot be changed, or its records alone are larger than the limit.
     """
     check_source(file)
-    size = file.stat().st_size
-    if size <= limit:
+    found = file.stat()
+    if found.st_size <= limit:
         return None
     records = sum(1 for _ in records_of(file))
     kept = _kept_of(file, limit)
     with open_regular(file) as source:
         marker, lines, left_out = _shorten(source, kept)
-    if write:
-        rewrite(
-            file,
-            lambda source, sink: _shorten(source, kept, marker, sink),
-            lambda part: prove_same(file, part),
-            target,
-        )
-    return Shortened(
+    shortened = Shortened(
         path=str(file),
-        size=size,
-        size_after=size - left_out + len(marker),
+        size=found.st_size,
+        size_after=found.st_size - left_out + len(marker),
         lines_left_out=lines,
         bytes_left_out=left_out,
         records=records,
     )
+    return shortened, FileEdit(write=lambda source, sink: _shorten(source, kept, marker, sink), read=found)
 
 
 def _kept_of(file: Path, limit: int) -> Kept:
@@ -159,10 +162,18 @@ def truncate_logs(
         MlsubError: a path does not name logs.
     """
     files = find_logs(paths)
-    done: list[Shortened | None] = []
-    failed: dict[Path, MlsubError] = {}
-    for_each(files, failed, lambda file: done.append(truncate(file, limit, write=write)), progress)
-    problems = list(failed.values())
-    if not done:
+    plan = EditPlan(common_folder(files))
+    found: dict[Path, Shortened] = {}
+
+    def look_at(file: Path) -> None:
+        if (planned := plan_truncation(file, limit)) is not None:
+            found[file], plan.edits[file] = planned
+
+    for_each(files, plan.failed, look_at, part_of(progress, 0, 2) if write else progress)
+    if write:
+        plan.apply(part_of(progress, 1, 2))
+    problems = list(plan.failed.values())
+    if len(problems) == len(files):
         return None, problems
-    return Truncation(written=write, limit=limit, read=len(done), logs=tuple(filter(None, done))), problems
+    logs = tuple(shortened for file, shortened in found.items() if file not in plan.failed)
+    return Truncation(written=write, limit=limit, read=len(files) - len(problems), logs=logs), problems

@@ -1,90 +1,14 @@
-"""What fix answers with: its document, and its diff for ``git apply``."""
+"""What fix answers with, as documents."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
 from mlsub.commands.fix import model
-from mlsub.commands.fix.repairs import Edit
 from mlsub.io.show import plural
 from mlsub.packing.truncate import Shortened, Truncation
 from mlsub.present import document as doc
-
-CONTEXT = 3
-
-
-def hunks(old: Sequence[bytes], edits: Iterable[Edit]) -> bytes:
-    """Return the hunks of a unified diff.
-
-    Args:
-        old: the lines of the file, with their ends.
-        edits: what changes, in order and apart from each other.
-    """
-    parts, grown = list[bytes](), 0
-    for group in _groups(edits):
-        first, last = max(0, group[0][0] - CONTEXT), min(len(old), group[-1][1] + CONTEXT)
-        lines, at, before = list[bytes](), first, grown
-        for start, end, new in group:
-            lines += [_line(b" ", line) for line in old[at:start]]
-            lines += [_line(b"-", line) for line in old[start:end]]
-            lines += [_line(b"+", line) for line in new]
-            grown += len(new) - (end - start)
-            at = end
-        lines += [_line(b" ", line) for line in old[at:last]]
-        parts += [b"@@ -%b +%b @@\n" % (_range(first, last), _range(first + before, last + grown)), *lines]
-    return b"".join(parts)
-
-
-def _groups(edits: Iterable[Edit]) -> Iterator[list[Edit]]:
-    """Edits whose lines of context meet; neighbours are one, so that a diff shows what goes before what comes."""
-    group: list[Edit] = []
-    for start, end, new in edits:
-        if group and start == group[-1][1]:
-            first, _, lines = group.pop()
-            group.append((first, end, [*lines, *new]))
-            continue
-        if group and start - group[-1][1] > 2 * CONTEXT:
-            yield group
-            group = []
-        group.append((start, end, new))
-    if group:
-        yield group
-
-
-def _line(sign: bytes, line: bytes) -> bytes:
-    return sign + line if line.endswith(b"\n") else sign + line + b"\n\\ No newline at end of file\n"
-
-
-def _range(first: int, last: int) -> bytes:
-    count = last - first
-    start = first + 1 if count else first
-    return b"%d" % start if count == 1 else b"%d,%d" % (start, count)
-
-
-def header(old: str, new: str, *, changed: bool) -> bytes:
-    """Return what stands above the hunks of one file; paths are relative, with slashes."""
-    before, after = _quoted(f"a/{old}"), _quoted(f"b/{new}")
-    text = b"diff --git %b %b\n" % (before, after)
-    if old != new:
-        similarity = 90 if changed else 100
-        text += b"similarity index %d%%\nrename from %b\nrename to %b\n" % (similarity, _quoted(old), _quoted(new))
-    return text + (b"--- %b\n+++ %b\n" % (before, after) if changed else b"")
-
-
-def _quoted(path: str) -> bytes:
-    """A path as git writes it: quoted where it holds anything but plain characters."""
-    raw = path.encode("utf-8", "surrogateescape")
-    if all(32 < c < 127 and c not in b'"\\' for c in raw):
-        return raw
-    return b'"' + b"".join(_escaped(c) for c in raw) + b'"'
-
-
-def _escaped(code: int) -> bytes:
-    if code in b'"\\':
-        return b"\\%c" % code
-    return b"%c" % code if 32 <= code < 127 else b"\\%03o" % code
-
 
 #: Lines of a diff that people are shown of one file; ``--format diff`` has all.
 MAX_LINES = 40

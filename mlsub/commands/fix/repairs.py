@@ -10,7 +10,7 @@ import json
 import re
 from bisect import bisect
 from collections import defaultdict
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import suppress
 from difflib import SequenceMatcher
 from io import BytesIO
@@ -27,6 +27,7 @@ from mlsub.io.data import loads
 from mlsub.log.event import Event, decode
 from mlsub.log.reader import TOKEN, read_records
 from mlsub.log.rewrite import MARK as RECORD_MARK
+from mlsub.packing.edits import LineEdit, edited, lines_of
 from mlsub.rounds import Round, Statuses
 from mlsub.rules.engine import compiled_rules
 from mlsub.systems.fields import status_spelling
@@ -40,27 +41,11 @@ _ACTIONS = {
     BLANKS: "remove trailing blanks",
 }
 
-#: A stretch of lines, from, to in the old file, and the new lines in their place. Lines have their ends.
-Edit = tuple[int, int, Sequence[bytes]]
 #: Above so many changed lines in the middle of a file no shortest diff is looked for.
 _MAX_LINES = 2000
 
 
-def lines_of(content: bytes) -> list[bytes]:
-    """Return the lines of a file, cut at LF, with their ends."""
-    return BytesIO(content).readlines()
-
-
-def edited(lines: Sequence[bytes], edits: Iterable[Edit]) -> bytes:
-    """Return the file with its edits made, which are in order and apart from each other."""
-    parts, at = list[bytes](), 0
-    for start, end, new in edits:
-        parts += [*lines[at:start], *new]
-        at = end
-    return b"".join([*parts, *lines[at:]])
-
-
-def _changed(old: Sequence[bytes], new: Sequence[bytes]) -> list[Edit]:
+def _changed(old: Sequence[bytes], new: Sequence[bytes]) -> list[LineEdit]:
     """What changes between two lists of lines."""
     start = len(list(takewhile(bool, map(eq, old, new))))
     end = len(list(takewhile(bool, map(eq, reversed(old[start:]), reversed(new[start:])))))
@@ -73,7 +58,7 @@ def _changed(old: Sequence[bytes], new: Sequence[bytes]) -> list[Edit]:
 
 def _fix_text(
     lines: Sequence[bytes], wanted: tuple[str, ...], without_blanks: Callable[[bytes], bytes], gone: Container[int] = ()
-) -> tuple[list[Edit], list[Repair]]:
+) -> tuple[list[LineEdit], list[Repair]]:
     """The repairs of a text; lines that are ``gone`` go.
 
     Args:
@@ -83,7 +68,7 @@ def _fix_text(
         gone: places of lines.
     """
     mark, ends, blanks = (rule.startswith(wanted) for rule in _ACTIONS)
-    edits: list[Edit] = []
+    edits: list[LineEdit] = []
     found: dict[str, list[int]] = {rule: [] for rule in _ACTIONS}
     for place, line in enumerate(lines):
         if place in gone:
@@ -113,7 +98,9 @@ _RANK = re.compile(rb"\s*(?:\[?\d{1,6}(?:,\d{1,6})?\]?(?:<std(?:out|err)>)?:?\s*
 _NEVER = frozenset(("seed", "cache_clear", "eval_accuracy", "eval_error", "weights_initialization", "tracked_stats"))
 
 
-def fix_log(lines: list[bytes], round_: Round | None, wanted: tuple[str, ...] = ALL) -> tuple[list[Edit], list[Repair]]:
+def fix_log(
+    lines: list[bytes], round_: Round | None, wanted: tuple[str, ...] = ALL
+) -> tuple[list[LineEdit], list[Repair]]:
     """Return what becomes of the lines of a log, and the repairs.
 
     Args:
@@ -204,7 +191,7 @@ _MAX_DEPTH = 64
 
 def fix_description(
     lines: Sequence[bytes], statuses: Statuses | None, wanted: tuple[str, ...] = ALL
-) -> tuple[list[Edit], list[Repair]]:
+) -> tuple[list[LineEdit], list[Repair]]:
     """Return what becomes of the lines of a description, and the repairs; one that is not JSON stays as it is.
 
     Args:

@@ -15,6 +15,7 @@ from mlsub.findings import Finding
 from mlsub.io.look import open_regular
 from mlsub.log.event import Event, decode
 from mlsub.log.reader import TOKEN, TOKEN_MLL, read_records
+from mlsub.packing.edits import EditPlan
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
 from mlsub.rules.load import entry_requirements
@@ -216,41 +217,31 @@ def _head(file: Path) -> bytes:
     return b""
 
 
-def shadow(root: Path, contents: Mapping[Path, Path], targets: Mapping[Path, Path], above: Path) -> Path:
-    """Build a folder that looks as another one would after its repairs, of links to files.
+def shadow(plan: EditPlan, contents: Mapping[Path, Path], above: Path) -> Path:
+    """Build a folder that looks as another one would after a plan is made, of links to files.
 
     Args:
-        root: the folder that is changed.
-        contents: files with the new content of files in it.
-        targets: the new paths of what is renamed or moved in it.
+        plan: what changes in its root.
+        contents: files with the new content of those that it edits.
         above: an empty folder to build in.
 
     Returns:
-        The folder that stands for ``root`` and has its name.
+        The folder that stands for the root and has its name.
     """
+    root, targets = plan.root, plan.renames
     top = above / (root.name or "root")
     touched = {parent for path in (*contents, *targets, *targets.values()) for parent in path.parents}
 
     def fill(folder: Path) -> None:
-        (top / renamed(folder, targets).relative_to(root)).mkdir(parents=True, exist_ok=True)
+        (top / plan.below(plan.renamed(folder))).mkdir(parents=True, exist_ok=True)
         for entry in os.scandir(folder):
             path = folder / entry.name
             if path in touched:
                 fill(path)
                 continue
-            place = top / renamed(path, targets).relative_to(root)
+            place = top / plan.below(plan.renamed(path))
             place.parent.mkdir(parents=True, exist_ok=True)
             place.symlink_to(contents.get(path, path))
 
     fill(root)
     return top
-
-
-def renamed(path: Path, targets: Mapping[Path, Path]) -> Path:
-    """Return where a path leads after the changes of names."""
-    names = []
-    while path != path.parent:
-        path = targets.get(path, path)
-        names.append(path.name)
-        path = path.parent
-    return path.joinpath(*reversed(names))

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Sequence
 from pathlib import Path
 
 from mlsub.commands.redact.document import Redaction, Unsearched
 from mlsub.io import MlsubError
 from mlsub.io.read import read_text
 from mlsub.io.show import plain
-from mlsub.io.write import make_folder, put_folder, staging_beside
-from mlsub.log.rewrite import find_logs, for_each, root_of
+from mlsub.io.write import make_folder
+from mlsub.log.rewrite import common_folder, find_logs, for_each
+from mlsub.packing.edits import EditPlan
 from mlsub.packing.redact.known import MAX_ALIKE, MAX_NAMES, MAX_SECRETS
 from mlsub.packing.redact.model import PrivateKind
 from mlsub.packing.redact.patterns import LOOKS, MAX_MEMBERS
@@ -64,21 +64,22 @@ def redact(
     """
     files = find_logs(paths)
     others, unsearched = _beside(paths, files)
-    root = root_of([*files, *others, *unsearched])
-    with _copies(redactor, files, output) if output is not None else nullcontext() as copy:
-        failed = redactor.survey(files, part_of(progress, 0, 2), root)
-        if copy is not None:
-            for file in files:
-                if file not in failed:
-                    copy(file)  # Where one cannot be written, there is no folder of copies.
-        elif write:
-            for_each(files, failed, redactor.write, part_of(progress, 1, 2))
-    problems = list(failed.values())
+    root = common_folder([*files, *others, *unsearched])
+    copies = _new_folder(output) if output is not None else None
+    plan = EditPlan(common_folder(files))
+    plan.failed = redactor.survey(files, part_of(progress, 0, 2), root)
+    plan.edits = {file: redactor.edit() for file in files if file not in plan.failed}
+    if copies is not None:
+        plan.write_copies(copies)
+    elif write:
+        plan.apply(part_of(progress, 1, 2))
+    problems = list(plan.failed.values())
     closed: dict[Path, MlsubError] = {}
     for_each(others, closed, redactor.look_into, None)
     unsearched |= {file: str(error) for file, error in closed.items()}
-    if len(failed) == len(files):
+    if len(problems) == len(files):
         return None, problems
+    logs = len(files) - len(problems)
     problems += [MlsubError(_LEFT_OUT)] if redactor.left_out else []
     # Those of a kind are in the order of their numbers.
     items = sorted(redactor.items.values(), key=lambda item: list(PrivateKind).index(item.kind))
@@ -86,7 +87,7 @@ def redact(
     paths_left = sorted((plain(path.relative_to(root).as_posix()), reason) for path, reason in unsearched.items())
     return Redaction(
         root=plain(str(root)),
-        logs=len(files) - len(failed),
+        logs=logs,
         files=len(others) - len(closed),
         written=written,
         items=tuple(items),
@@ -116,22 +117,17 @@ def _beside(paths: Sequence[str], logs: Sequence[Path]) -> tuple[list[Path], dic
     return others, unsearched
 
 
-@contextmanager
-def _copies(redactor: Redactor, files: list[Path], output: str) -> Iterator[Callable[[Path], None]]:
-    """What writes one log into a new folder that holds the same folders; the folder gets its name in the end.
+def _new_folder(output: str) -> Path:
+    """Return the folder for copies, which is not there yet or empty; those above it are made.
 
     Raises:
-        MlsubError: the folder for copies exists and is not empty, or cannot be made.
+        MlsubError: it is not empty, or cannot be made.
     """
-    out, root = Path(os.path.abspath(output)), root_of(files)  # noqa: PTH100  (links keep their names)
+    out = Path(os.path.abspath(output))  # noqa: PTH100  (links keep their names)
     try:
         if out.is_dir() and any(out.iterdir()):
             raise MlsubError(f"{output} is not empty. Name a folder that is not there yet.")
         make_folder(out.parent)
     except (OSError, ValueError) as error:
         raise MlsubError(f"{output} cannot be a folder for copies: {error}. Name another.") from error
-    with staging_beside(out) as staging:
-        made = staging / "copies"
-        made.mkdir()
-        yield lambda file: redactor.write(file, made / file.relative_to(root))
-        put_folder(made, out)
+    return out

@@ -16,7 +16,7 @@ from typing import BinaryIO
 from mlsub.io import MlsubError
 from mlsub.io.look import open_regular
 from mlsub.io.show import plain
-from mlsub.log.rewrite import FREE, check_source, for_each, prove_same, rewrite, root_of, zones
+from mlsub.log.rewrite import FREE, FileEdit, check_source, common_folder, for_each, zones
 from mlsub.packing.redact import known, patterns
 from mlsub.packing.redact.model import Private, PrivateKind, PrivateSpan, Spot, Thing, Where
 from mlsub.present.terminal import Progress
@@ -119,7 +119,7 @@ class Redactor:
 
         What gives itself away in one place is looked for in all others, until nothing more is learned.
         """
-        self._root = root or root_of(files)
+        self._root = root or common_folder(files)
         failed: dict[Path, MlsubError] = {}
         # What the beginning of a log gives away is learned first, so that most logs are read once.
         for_each(files[:1], failed, partial(self._survey, batches=1), None)
@@ -276,13 +276,9 @@ class Redactor:
             item = self.items[thing] = Private(kind, _shown(kind, key), placeholder)
         return item
 
-    def write(self, file: Path, target: Path | None = None) -> None:
-        """Redact a log in place, or into another file, once its records are proven the same, each on its line.
-
-        Raises:
-            MlsubError: it cannot be read or written, or the proof fails.
-        """
-        rewrite(file, self._copy, lambda part: prove_same(file, part, placed=True), target)
+    def edit(self) -> FileEdit:
+        """Return what redacts any log: each record stays the same, on its line."""
+        return FileEdit(write=self._copy, placed=True)
 
     def _copy(self, source: BinaryIO, sink: BinaryIO) -> None:
         for batch in _batches(source):

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from mlsub.log.event import decode
 from mlsub.log.reader import read_records
+from mlsub.log.rewrite import rewrite
+from mlsub.packing.truncate import LIMIT, Shortened, plan_truncation
 
 #: Lines of logs with something private in them, by kind, and lines that look as if they had.
 LISTS: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("private.yaml").read_text(encoding="utf-8"))
@@ -44,6 +46,17 @@ def events(file: Path) -> list[object]:
         found = list(read_records(stream))
     # repr, for NaN is not equal to itself
     return [(repr(decode(0, text)), hidden, too_long) for _, text, hidden, too_long in found]
+
+
+def truncate(file: Path, limit: int = LIMIT, *, write: bool) -> Shortened | None:
+    """What becomes of a log that is larger than a limit, shortened where ``write`` says so."""
+    planned = plan_truncation(file, limit)
+    if planned is None:
+        return None
+    shortened, edit = planned
+    if write:
+        rewrite(file, edit)
+    return shortened
 
 
 def no_log(kind: str, folder: Path, text: str = "x\r\n") -> Path:

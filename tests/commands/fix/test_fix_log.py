@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.commands.fix.model import ALL
-from mlsub.commands.fix.repairs import edited, fix_log, lines_of
+from mlsub.commands.fix.repairs import fix_log
 from mlsub.log.event import decode
 from mlsub.log.reader import TOKEN, read_records
+from mlsub.packing.edits import edited, lines_of
 from mlsub.rounds import get_round
 from tests.commands.fix.logs import logs
 

@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.commands.fix.repairs import edited, fix_log
+from mlsub.commands.fix.repairs import fix_log
 from mlsub.io import MlsubError
+from mlsub.log.rewrite import rewrite
+from mlsub.packing.edits import edited
 from mlsub.packing.redact.redactor import Redactor
-from mlsub.packing.truncate import truncate
 from mlsub.rounds import get_round
+from tests.commands.fix.logs import truncate
 from tools.oracle.generate import usage_and_round
 from tools.oracle.oracle import official
 from tools.oracle.phases import Source, generated_sources, published_sources
@@ -59,7 +61,7 @@ def test_redaction_and_truncation_change_no_answer(source: Source, tmp_path: Pat
         assert redactor.survey([file]) == {}
         if text.startswith((b"\xff\xfe", b"\xfe\xff")):
             continue
-        redactor.write(file)
+        rewrite(file, redactor.edit())
         assert file.read_bytes() != text
         assert official(file, source.combination.round) == before
         try:

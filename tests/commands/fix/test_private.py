@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from mlsub.log.rewrite import rewrite
 from mlsub.packing.redact.known import MAX_SECRET, is_distinctive
 from mlsub.packing.redact.model import PrivateKind, PrivateSpan
 from mlsub.packing.redact.patterns import LOOKS, MAX_NAME, TOKENS, all_looks, learnable, shape
@@ -100,7 +101,7 @@ def test_what_is_not_replaced_is_listed(kind: str, tmp_path: Path) -> None:
     log.write_text("\n".join([*texts, ""]))
     redactor = Redactor()
     redactor.survey([log])
-    redactor.write(log)
+    rewrite(log, redactor.edit())
     left = [one for ones in hidden for one in ones if one in log.read_text()]
     listed = [value.decode() for _, value in redactor._unsure]
     assert [one for one in left if not any(value in one or one in value for value in listed)] == []
@@ -180,7 +181,7 @@ def test_a_long_line_costs_as_much_as_it_is_long(name: str, tmp_path: Path) -> N
         file.write_bytes(line)
         redactor = Redactor()
         redactor.survey([file])
-        redactor.write(file)
+        rewrite(file, redactor.edit())
 
     work()
     assert calls(work) < 16 * len(line)

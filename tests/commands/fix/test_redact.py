@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from mlsub.io import MlsubError
 from mlsub.log import reader
-from mlsub.log.rewrite import records_of
+from mlsub.log.rewrite import records_of, rewrite
 from mlsub.packing.redact.model import Spot, Where
 from mlsub.packing.redact.patterns import MAX_MEMBERS, literal, members
 from mlsub.packing.redact.redactor import MAX_LOOKED_UP, Redactor
@@ -34,7 +34,7 @@ def redact(folder: Path, content: bytes, redactor: Redactor | None = None) -> by
     file.write_bytes(content)
     redactor = redactor or Redactor()
     assert redactor.survey([file]) == {}
-    redactor.write(file)
+    rewrite(file, redactor.edit())
     return file.read_bytes()
 
 
@@ -73,13 +73,13 @@ def test_the_same_thing_has_the_same_placeholder_in_all_logs_and_later_calls_go_
     redactor = Redactor()
     redactor.survey([one, two])
     for file in (one, two):
-        redactor.write(file)
+        rewrite(file, redactor.edit())
     assert one.read_bytes() == b"<path-1>\n<user-1> is here\n"
     assert two.read_bytes() == b"<path-2>\n<path-1>\n"
     three.write_bytes(b"/home/frank\n")
     later = Redactor()
     later.survey([one, two, three])
-    later.write(three)
+    rewrite(three, later.edit())
     assert three.read_bytes() == b"<path-3>\n"
 
 
@@ -98,7 +98,7 @@ def test_what_stands_in_a_record_is_counted_and_left(tmp_path: Path) -> None:
         b"/home/alice": {Where.FREE: [second], Where.RECORD: [in_record]},
         b"alice": {Where.FREE: [third]},
     }
-    redactor.write(file)
+    rewrite(file, redactor.edit())
     assert file.read_bytes() == (
         b"x\n<path-1>: " + RECORD + b" " + RECORD + b" /home/alice\r" + RECORD + b"\n<user-1>\n"
     )
@@ -168,7 +168,7 @@ def test_a_write_that_would_lose_a_record_is_refused(tmp_path: Path) -> None:
         patch.object(redactor, "replace", lambda texts: [text.replace(b"\n", b":::MLLOG ") for text in texts]),
         pytest.raises(MlsubError, match="left as it was"),
     ):
-        redactor.write(file)
+        rewrite(file, redactor.edit())
     assert file.read_bytes() == b"/home/alice\n" + RECORD + b"\n"
     assert [name.name for name in tmp_path.iterdir()] == ["result_0.txt"]
 
@@ -180,7 +180,7 @@ def test_published_logs_keep_their_events(entry: str, tmp_path: Path) -> None:
     redactor = Redactor()
     assert redactor.survey(files) == {}
     for file in files:
-        redactor.write(file, tmp_path / "copy.txt")
+        rewrite(file, redactor.edit(), tmp_path / "copy.txt")
         assert events(file) == events(tmp_path / "copy.txt")
         (tmp_path / "copy.txt").unlink()
     assert redactor.items

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-import mlsub.commands.fix.run as run_module
+import mlsub.packing.edits as edits_module
 from mlsub.io import MlsubError
 from tests.commands.fix.logs import no_log
 from tests.conftest import ExpectedText
@@ -322,14 +322,14 @@ def test_repairs_that_fail_are_counted_as_failed(tmp_path: Path, monkeypatch: py
     for number in range(2):
         tree.log(number).write_bytes(tree.log(number).read_bytes().replace(b"\n", b"\r\n"))
     broken = tree.log(0)
-    rewrite = run_module.rewrite
+    rewrite = edits_module.rewrite
 
     def fail(file: Path, *others: Any) -> None:
         if file == broken:
             raise MlsubError(f"{file} cannot be written: No space left on device")
         rewrite(file, *others)
 
-    monkeypatch.setattr(run_module, "rewrite", fail)
+    monkeypatch.setattr(edits_module, "rewrite", fail)
     done = run("fix", tree.folder, "--write")
     assert done.status == 2
     assert "No space left on device" in done.stderr

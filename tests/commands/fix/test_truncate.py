@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from mlsub.io import MlsubError
 from mlsub.log.rewrite import records_of
-from mlsub.packing.truncate import LIMIT, truncate
-from tests.commands.fix.logs import events, logs
+from mlsub.packing.truncate import LIMIT
+from tests.commands.fix.logs import events, logs, truncate
 from tools.support.make_tree import snapshot
 from tools.support.runner import answer_schema, run
 

@@ -166,7 +166,7 @@ def test_truncation_is_that_of_the_command_in_the_package(
     workplace: Workplace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(prepare, "LIMIT", 1 << 14)
-    monkeypatch.setattr(truncate.truncate, "__defaults__", (1 << 14,))
+    monkeypatch.setattr(truncate.plan_truncation, "__defaults__", (1 << 14,))
     log = logs(workplace)[0]
     log.write_text("a line of output\n" * 2000 + log.read_text())
     assert workplace.pack().written

@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.commands.fix.repairs import fix_description, lines_of
+from mlsub.commands.fix.repairs import fix_description
 from mlsub.convergence.filecheck import check_reference_file
 from mlsub.io.documents import Pair
 from mlsub.judge.preflight import preflight
+from mlsub.log.rewrite import rewrite
+from mlsub.packing.edits import lines_of
 from mlsub.packing.redact.redactor import Redactor
 from mlsub.rounds import get_round
 
@@ -56,7 +58,7 @@ def test_redact_reads_any_text(piece: bytes, tmp_path: Path) -> None:
     redactor = Redactor(env=True)
     with within(4):
         redactor.survey([file])
-        redactor.write(file)
+        rewrite(file, redactor.edit())
 
 
 @pytest.mark.parametrize(
