@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -14,30 +15,47 @@ from mlsub.commands import LazyGroup
 from mlsub.commands.options import check_rule_names, choice_options
 from mlsub.commands.output import CheckCommand, Target, check_output_options, output_options, write_answer, write_output
 from mlsub.commands.settings import apply_waivers_to_findings, fail_on_options, setting
+from mlsub.io import MlsubError
 from mlsub.io.write import cannot_write, make_folder
 from mlsub.present import FORMATS
 from mlsub.present.terminal import busy, put, render
 
 if TYPE_CHECKING:
     from mlsub.findings import Severity
-    from mlsub.present.document import Document, Text
+    from mlsub.present.document import Document
     from mlsub.submission.report import Choice, Detail
-    from mlsub.systems.draft import Draft
+    from mlsub.systems.draft import Asked, Draft
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def _description_options(function: F) -> F:
-    """--submitter, --division, --status and --set; the function gets what ``run.asked_of`` takes as ``said``."""
-    decorators = (
-        click.option("--submitter", metavar="NAME", help="Name your organisation, as its folder is named."),
-        click.option("--division", metavar="DIVISION", help="Choose closed or open."),
-        click.option("--status", metavar="STATUS", help="Set the status: onprem, cloud, preview or rdi."),
-        click.option("--set", "changes", multiple=True, metavar="FIELD=VALUE", help="Set any other field."),
-    )
-    for decorator in reversed(decorators):
-        function = decorator(function)
-    return function
+def _description_options(function: Callable[..., None]) -> Callable[..., None]:
+    """--submitter, --division, --status and --set.
+
+    The function gets them, with its --hosts and --framework, as ``asked`` (:class:`mlsub.systems.draft.Asked`).
+    """
+
+    @click.option("--submitter", metavar="NAME", help="Name your organisation, as its folder is named.")
+    @click.option("--division", metavar="DIVISION", help="Choose closed or open.")
+    @click.option("--status", metavar="STATUS", help="Set the status: onprem, cloud, preview or rdi.")
+    @click.option("--set", "changes", multiple=True, metavar="FIELD=VALUE", help="Set any other field.")
+    @wraps(function)
+    def called(division: str | None, changes: tuple[str, ...], **values: Any) -> None:
+        from mlsub.commands.system.run import parse_change
+        from mlsub.rounds import known_division
+        from mlsub.systems.draft import Asked
+
+        asked = Asked(
+            submitter=values.pop("submitter"),
+            division=None if division is None else known_division(division),
+            status=values.pop("status"),
+            framework=values.pop("framework", None),
+            hosts=values.pop("hosts", None),
+            changes=tuple(map(parse_change, changes)),
+        )
+        function(asked=asked, **values)
+
+    return called
 
 
 def _file_options(function: F) -> F:
@@ -66,7 +84,7 @@ def list_(target: Target) -> None:
     """
     from mlsub.commands.system import document, run
 
-    found = run.known()
+    found = run.list_known()
     target.write(found, lambda: document.systems_document(found))
 
 
@@ -89,17 +107,18 @@ def show(name: str, hosts: int | None, framework: str | None, sources: bool, tar
     Exit status: 0, or 2 for an unknown name.
     """
     from mlsub.commands.system import document, run
+    from mlsub.systems.draft import Asked
 
-    found, draft = run.drafted(name, run.asked_of(hosts=hosts, framework=framework))
+    shown, draft = run.show(name, Asked(hosts=hosts, framework=framework))
     if target.format == "yaml":
         import yaml
 
-        values = draft.values.items()
-        content = {field: {"value": v.value, "source": v.source} if sources else v.value for field, v in values}
+        content = shown.description
+        if sources:
+            content = {field: {"value": value, "source": shown.sources[field]} for field, value in content.items()}
         target.put(str(yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=120)))
         return
-    title = run.title_of(found)
-    target.write(run.shown(found, draft), lambda: document.draft_document(title, draft, sources=sources))
+    target.write(shown, lambda: document.draft_document(f"{shown.name}: {shown.title}", draft, sources=sources))
 
 
 @command.command("new", example="mlsub system new --from ipu-pod16 --submitter Graphcore")
@@ -114,7 +133,7 @@ def show(name: str, hosts: int | None, framework: str | None, sources: bool, tar
 @click.option("--framework", metavar="FRAMEWORK", help="Name a published framework, or your own with its version.")
 @_description_options
 @_file_options
-def new(from_: str, output: str | None, force: bool, **said: Any) -> None:
+def new(from_: str, asked: Asked, output: str | None, force: bool) -> None:
     """Write a system description with the hardware of a known system, of an accelerator, or of another description.
 
     mlsub system list shows the systems and accelerators. Of a FILE.json, what describes the machine is kept, and
@@ -123,20 +142,9 @@ def new(from_: str, output: str | None, force: bool, **said: Any) -> None:
 
     Exit status: 0, or 2 if it could not be made or written.
     """
-    from mlsub.commands.system import document, run
+    from mlsub.commands.system.run import make_new
 
-    draft = run.new(from_, run.asked_of(**said))
-    _put(draft, document.open_ends(draft), output, force=force)
-
-
-def _put(draft: Draft, open_ends: Iterable[Text], output: str | None, *, force: bool) -> None:
-    """Write a description to a file or to standard output, and list what it leaves open where the description is not.
-
-    Raises:
-        MlsubError: the file cannot be written.
-    """
-    _write(json.dumps(draft.description(), indent=2, ensure_ascii=True) + "\n", output, force=force)
-    put(sys.stderr if output is None else sys.stdout, *open_ends)
+    _put(make_new(from_, asked), output, force=force)
 
 
 @command.command("check", cls=CheckCommand, example="mlsub system check v5.1/ACME/systems")
@@ -205,11 +213,11 @@ def check(
 def capture_command(
     files: tuple[str, ...],
     merge: bool,
+    asked: Asked,
     sources: bool,
     format_: str,
     output: str | None,
     force: bool,
-    **said: Any,
 ) -> None:
     """Describe this machine from what its tools report, or join captures of several; nobody needs to be root.
 
@@ -222,24 +230,44 @@ def capture_command(
 
     Exit status: 0, 1 if hosts differ, 2 if it could not be done.
     """
-    from mlsub.commands.system import capture, document, run
+    from mlsub.commands.system import document, run
+    from mlsub.emit.ranks import DetectedRanks
+    from mlsub.present.document import Findings
+    from mlsub.systems.capture import merge_captures, to_json
+    from mlsub.systems.draft import finish
 
-    asked = run.asked_of(**said)
     with busy("asking the tools of this host"):
-        captures = capture.find_captures(files, merge=merge)
+        captures = run.find_captures(files, merge=merge)
+    process = DetectedRanks()
     if format_ == "json" or (output is not None and "{rank}" in output):
-        _write(capture.as_json(captures), capture.own_file(output), force=force)
+        if len(captures) > 1:
+            raise MlsubError("--format json is the capture of one host; leave it out to join several.")
+        _write(to_json(captures[0][1]), output and output.replace("{rank}", str(process.rank)), force=force)
         return
-    draft, differences = capture.join(captures, asked)
-    capture.check_alone(output)
+    found, differences = merge_captures(captures)
+    draft = finish(found, asked)
+    if output is not None and process.size > 1:
+        raise MlsubError(f"Every process would write {output}. Write -o capture.{{rank}}.json, and join with --merge.")
     if output is not None or not sources:
-        _put(draft, document.open_ends(draft), output, force=force)
+        _put(draft, output, force=force)
     if sources:
         shown = document.draft_document("This system, as its tools report it", draft, sources=True)
         write_answer(render(shown, "text", sys.stdout))
-    if differences is not None:
-        put(sys.stderr, differences)
+    if differences:
+        put(sys.stderr, Findings(differences))
         sys.exit(1)
+
+
+def _put(draft: Draft, output: str | None, *, force: bool) -> None:
+    """Write a description to a file or to standard output, and list what it leaves open where the description is not.
+
+    Raises:
+        MlsubError: the file cannot be written.
+    """
+    from mlsub.commands.system.document import open_ends
+
+    _write(json.dumps(draft.description(), indent=2, ensure_ascii=True) + "\n", output, force=force)
+    put(sys.stderr if output is None else sys.stdout, *open_ends(draft))
 
 
 def _write(content: str, output: str | None, *, force: bool) -> None:

@@ -39,12 +39,12 @@ def systems_document(known: KnownSystems) -> doc.Document:
     """Return the systems and the accelerators that are known, a row each."""
     return doc.document(
         "Known systems",
-        doc.Table(_SYSTEMS, tuple(map(_row, known.systems))),
-        doc.section("Known accelerators", doc.Table(_ACCELERATORS, tuple(map(_accelerator, known.accelerators)))),
+        doc.Table(_SYSTEMS, tuple(map(_system_row, known.systems))),
+        doc.section("Known accelerators", doc.Table(_ACCELERATORS, tuple(map(_accelerator_row, known.accelerators)))),
     )
 
 
-def _accelerator(accelerator: Accelerator) -> tuple[str, ...]:
+def _accelerator_row(accelerator: Accelerator) -> tuple[str, ...]:
     memory = [accelerator.fields.get(f"accelerator_memory_{part}") for part in ("capacity", "configuration")]
     return (
         accelerator.name,
@@ -54,7 +54,7 @@ def _accelerator(accelerator: Accelerator) -> tuple[str, ...]:
     )
 
 
-def _row(system: KnownSystem) -> tuple[str, ...]:
+def _system_row(system: KnownSystem) -> tuple[str, ...]:
     hosts = sorted({software.hosts for software in system.software})
     used = ", ".join(f"{software.used} ({software.name})" for software in system.software)
     return (
@@ -68,7 +68,7 @@ def _row(system: KnownSystem) -> tuple[str, ...]:
 
 def draft_document(title: str, draft: Draft, *, sources: bool) -> doc.Document:
     """Return a description field by field, with its sources if asked for, and what it leaves open."""
-    shown = [(name, _shown(value.value) or "-") for name, value in draft.values.items()]
+    shown = [(name, _value_text(value.value) or "-") for name, value in draft.values.items()]
     opened = doc.section("Before you submit it", *open_ends(draft))
     if not sources:
         return doc.document(title, doc.Table(_FIELDS, tuple(shown)), opened)
@@ -90,16 +90,18 @@ def open_ends(draft: Draft) -> Iterator[doc.Text]:
     yield from map(doc.Text, draft.remarks)
 
 
-def _shown(value: Any) -> str:
+def _value_text(value: Any) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{name}: {_shown(part)}" for name, part in value.items())
+        return ", ".join(f"{name}: {_value_text(part)}" for name, part in value.items())
     return str(value)
 
 
 def checks_document(systems: Iterable[CheckedDescription], choice: Choice) -> doc.Document:
     """For each round what to fix, then what else was found, then the verdict, where people look."""
-    groups = groupby(sorted(systems, key=_rules), key=_rules)
-    return doc.Document("System descriptions", tuple(_checked(list(group), choice) for _, group in groups), bare=True)
+    groups = groupby(sorted(systems, key=_rules_of), key=_rules_of)
+    return doc.Document(
+        "System descriptions", tuple(_round_section(list(group), choice) for _, group in groups), bare=True
+    )
 
 
 def results_of(checked: Iterable[CheckedDescription], *, fail_on: Severity | None) -> CiReport:
@@ -113,7 +115,7 @@ def results_of(checked: Iterable[CheckedDescription], *, fail_on: Severity | Non
     return ci.CiReport("system check", tuple(map(one_part, checked)))
 
 
-def _rules(checked: CheckedDescription) -> tuple[str, str]:
+def _rules_of(checked: CheckedDescription) -> tuple[str, str]:
     """Return by which rules a description was checked, and how that is known."""
     how = {
         "given": "",
@@ -123,8 +125,8 @@ def _rules(checked: CheckedDescription) -> tuple[str, str]:
     return f"{checked.usage} v{checked.round}", how[checked.how]
 
 
-def _checked(systems: Sequence[CheckedDescription], choice: Choice) -> doc.Section:
-    rules, how = _rules(systems[0])
+def _round_section(systems: Sequence[CheckedDescription], choice: Choice) -> doc.Section:
+    rules, how = _rules_of(systems[0])
     report = report_of(systems)
     full, counts = answer(report, choice)
     verdict = verdict_line(report, counting=choose(report, choice), fail_on=choice.fail_on)

@@ -11,9 +11,11 @@ import msgspec
 from mlsub.findings import Finding, Verdict
 from mlsub.io import MlsubError
 from mlsub.present.envelope import Answer
-from mlsub.rounds import Round, find_round, find_usage, get_round, known_division, known_rounds
+from mlsub.rounds import Round, find_round, find_usage, get_round, known_rounds
 from mlsub.submission.find import PathKind, Place, infer_round
 from mlsub.submission.report import Report, SystemResult
+from mlsub.systems import capture
+from mlsub.systems.capture import Capture
 from mlsub.systems.catalogue import Accelerator, KnownSystem, accelerators, find_known, find_system, system_names
 from mlsub.systems.description import read_description
 from mlsub.systems.draft import Asked, Draft, check_field, draft
@@ -88,18 +90,8 @@ class Checks(Answer, frozen=True, kw_only=True):
     systems: tuple[CheckedDescription, ...]
 
 
-def asked_of(changes: Sequence[str] = (), division: str | None = None, **said: Any) -> Asked:
-    """Return what the options of a description say; ``changes`` are those of --set.
-
-    Raises:
-        MlsubError: there is no such division or field, or no equals sign.
-    """
-    division = None if division is None else known_division(division)
-    return Asked(division=division, changes=tuple(map(_change, changes)), **said)
-
-
-def _change(text: str) -> tuple[str, str]:
-    """Return ``FIELD=VALUE`` of --set.
+def parse_change(text: str) -> tuple[str, str]:
+    """Return the field and the value of ``FIELD=VALUE``, as --set has it.
 
     Raises:
         MlsubError: there is no such field, or no equals sign.
@@ -111,24 +103,34 @@ def _change(text: str) -> tuple[str, str]:
     return name, value
 
 
-def known() -> KnownSystems:
+def list_known() -> KnownSystems:
     """Return all there is in the catalogue."""
     return KnownSystems(systems=tuple(map(find_system, system_names())), accelerators=accelerators())
 
 
-def drafted(name: str, asked: Asked) -> tuple[KnownSystem | Accelerator, Draft]:
-    """Return the system or the accelerator of a name, and its description as far as it is known.
+def show(name: str, asked: Asked) -> tuple[Shown, Draft]:
+    """Return what is known of a system or an accelerator, and its description as far as it is known.
 
     Raises:
-        MlsubError: there is none, or not with so many hosts or this framework.
+        MlsubError: there is none of that name, or not with so many hosts or this framework.
     """
     found = find_known(name)
-    if isinstance(found, Accelerator) and (asked.hosts or asked.framework):
+    is_system = isinstance(found, KnownSystem)
+    if not is_system and (asked.hosts or asked.framework):
         raise MlsubError(f"{found.name} is an accelerator; --hosts and --framework choose among published systems.")
-    return found, draft(found, asked, published=True)
+    known = draft(found, asked, published=True)
+    shown = Shown(
+        name=found.name,
+        title=found.title if is_system else found.model,
+        description=known.description(),
+        sources={field: value.source for field, value in known.values.items()},
+        to_fill_in=tuple(known.to_fill_in()),
+        not_published=tuple(known.not_published()),
+    )
+    return shown, known
 
 
-def new(source: str, asked: Asked) -> Draft:
+def make_new(source: str, asked: Asked) -> Draft:
     """Return a new description from a system, an accelerator or a description's file.
 
     Raises:
@@ -138,21 +140,19 @@ def new(source: str, asked: Asked) -> Draft:
     return draft(Path(source) if is_file else find_known(source), asked)
 
 
-def title_of(found: KnownSystem | Accelerator) -> str:
-    """Return the heading of what is known."""
-    return f"{found.name}: {found.title if isinstance(found, KnownSystem) else found.model}"
+def find_captures(files: Sequence[str], *, merge: bool) -> list[tuple[str, Capture]]:
+    """Return captures, each with its file: those to merge, or this host's.
 
-
-def shown(system: KnownSystem | Accelerator, known: Draft) -> Shown:
-    """Return what is known of a system or an accelerator, drafted as its description."""
-    return Shown(
-        name=system.name,
-        title=system.title if isinstance(system, KnownSystem) else system.model,
-        description=known.description(),
-        sources={field: value.source for field, value in known.values.items()},
-        to_fill_in=tuple(known.to_fill_in()),
-        not_published=tuple(known.not_published()),
-    )
+    Raises:
+        MlsubError: files are named without --merge, or none with it, or one cannot be read.
+    """
+    if merge:
+        if not files:
+            raise MlsubError("--merge needs captures; name their files.")
+        return [(file, capture.read_capture(Path(file))) for file in dict.fromkeys(files)]
+    if files:
+        raise MlsubError(f"{files[0]}: files are joined with --merge, and written with -o.")
+    return [("this host", capture.capture_here())]
 
 
 def files_in(paths: Iterable[str]) -> list[Path]:
