@@ -22,7 +22,7 @@ _ANSWERS = {
     "fix truncate": "mlsub.packing.truncate.Truncation",
     "merge": "mlsub.commands.merge.run.Merge",
     "pack": "mlsub.packing.pack.Packing",
-    "redact": "mlsub.commands.redact.document.Redaction",
+    "redact": "mlsub.commands.redact.run.Redaction",
     "review": "mlsub.commands.review.model.Review",
     "review rates": "mlsub.commands.review.model.Rates",
     "rules diff": "mlsub.commands.rules.diff.RoundDiff",

@@ -63,7 +63,7 @@ def command(asked: Request, write: bool, wanted: tuple[str, ...], truncate: bool
             _put(part)
     answer = model.Fix(written=write, plans=tuple(plan.answer() for plan in plans))
     if not diff and (plans or format_ == "json"):
-        Target("fix", format_).write(answer, lambda: document.document_of(answer, [plan.hunks() for plan in plans]))
+        Target("fix", format_).write(answer, lambda: document.fix_document(answer, [plan.hunks() for plan in plans]))
     left = any(plan.not_repaired or (plan.changes and not write) for plan in answer.plans)
     sys.exit(2 if problems else int(left))
 

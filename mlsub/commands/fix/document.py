@@ -7,7 +7,7 @@ from itertools import chain
 
 from mlsub.commands.fix import model
 from mlsub.io.show import plural
-from mlsub.packing.truncate import Shortened, Truncation
+from mlsub.packing.truncate import Truncation
 from mlsub.present import document as doc
 
 #: Lines of a diff that people are shown of one file; ``--format diff`` has all.
@@ -21,61 +21,58 @@ _WHOLE = {
 _MIB = 1 << 20
 
 
-def document_of(fix: model.Fix, diffs: Sequence[Mapping[str, bytes]]) -> doc.Document:
+def fix_document(fix: model.Fix, diffs: Sequence[Mapping[str, bytes]]) -> doc.Document:
     """Return the repairs of each root, with the beginnings of their diffs.
 
     Args:
         fix: the answer.
         diffs: for each of its plans the hunks of the files that change, by their paths.
     """
-    plans = (_plan(plan, of, written=fix.written) for plan, of in zip(fix.plans, diffs, strict=True))
+    plans = (_plan_blocks(plan, hunks, written=fix.written) for plan, hunks in zip(fix.plans, diffs, strict=True))
     return doc.document("Repairs made" if fix.written else "Repairs proposed", *chain.from_iterable(plans))
 
 
-def _plan(plan: model.Fixed, diffs: Mapping[str, bytes], *, written: bool) -> Iterator[doc.Block | None]:
+def _plan_blocks(plan: model.Fixed, hunks: Mapping[str, bytes], *, written: bool) -> Iterator[doc.Block | None]:
+    made = [change for change in plan.changes if not change.failed]
     yield doc.Facts((("below", doc.Span(plan.root, "path")),))
-    yield doc.Items(tuple(_of_whole_files(plan)))
-    for changed in plan.changes:
-        own = [repair for repair in changed.repairs if repair.rule not in _WHOLE]
-        if own and not changed.failed:
-            yield doc.Section(
-                doc.Span(changed.path, "path"),
-                (doc.Items(tuple(map(_repair, own))), *_diff(diffs.get(changed.path, b""), changed)),
-            )
+    yield doc.Items(tuple(_whole_file_items(made)))
+    for change in made:
+        repairs = tuple(_repair_words(repair) for repair in change.repairs if repair.rule not in _WHOLE)
+        if repairs:
+            blocks = doc.Items(repairs), *_diff_blocks(hunks.get(change.path, b""), change)
+            yield doc.Section(doc.Span(change.path, "path"), blocks)
     failed = [(doc.Span(change.path, "path"), f": {change.failed}") for change in plan.changes if change.failed]
     yield doc.section("Failed", doc.Items(tuple(failed)), meaning="bad")
     yield doc.section("Not repaired", doc.Findings(plan.not_repaired), meaning="note")
     yield from (doc.Text(f"Note: {note}") for note in plan.notes)
-    yield doc.Text(_summary(plan, written=written))
+    yield doc.Text(_summary(plan, made, written=written))
 
 
-def _of_whole_files(plan: model.Fixed) -> Iterator[doc.Words]:
+def _whole_file_items(made: Sequence[model.Changed]) -> Iterator[doc.Words]:
     """One line a repair that is the same in each line of many files."""
     for rule, what in _WHOLE.items():
-        made = [change for change in plan.changes if not change.failed]
         files = [change.path for change in made if any(repair.rule == rule for repair in change.repairs)]
         if files:
-            of = doc.Span(files[0], "path") if len(files) == 1 else f"{len(files)} files"
-            yield (of, f": {what} ", doc.Span(f"[{rule}]", "code"))
+            which = doc.Span(files[0], "path") if len(files) == 1 else f"{len(files)} files"
+            yield (which, f": {what} ", doc.Span(f"[{rule}]", "code"))
 
 
-def _repair(repair: model.Repair) -> doc.Words:
+def _repair_words(repair: model.Repair) -> doc.Words:
     where = f"line {repair.line}: " if repair.line is not None else ""
     return (f"{where}{repair.action} ", doc.Span(f"[{repair.rule}]", "code"))
 
 
-def _diff(diff: bytes, changed: model.Changed) -> Iterator[doc.Block]:
+def _diff_blocks(hunks: bytes, changed: model.Changed) -> Iterator[doc.Block]:
     """The beginning of the diff, but not where every line of the file changes."""
-    lines = diff.split(b"\n")[:-1]
+    lines = hunks.split(b"\n")[:-1]
     if lines and not any(repair.rule in _WHOLE for repair in changed.repairs):
         yield doc.Code("\n".join(line.decode("utf-8", "backslashreplace") for line in lines[:MAX_LINES]))
         if len(lines) > MAX_LINES:
             yield doc.Text(f"... and {len(lines) - MAX_LINES} more lines; --format diff has all")
 
 
-def _summary(plan: model.Fixed, *, written: bool) -> str:
+def _summary(plan: model.Fixed, made: Sequence[model.Changed], *, written: bool) -> str:
     """How much there is, and what it does to the official verdict."""
-    made = [change for change in plan.changes if change.failed is None]
     count, lost = (sum(len(change.repairs) for change in some) for some in (made, plan.changes))
     lines = sum(repair.count for change in made for repair in change.repairs if repair.line is not None)
     verdict = "the official verdict is not known"
@@ -93,18 +90,20 @@ def _summary(plan: model.Fixed, *, written: bool) -> str:
 
 def truncation_document(truncation: Truncation) -> doc.Document:
     """Return what is left out of each log that is too large."""
-    limit, logs, done = truncation.limit // _MIB, truncation.logs, truncation.written
-    small = f"{truncation.read - len(logs)} of {truncation.read} logs"
-    rest = ". To truncate the others: --write" if logs and not done else ""
-    return doc.document(
-        f"Logs larger than {limit} MiB",
-        *(doc.Section(doc.Span(log.path, "path"), (doc.Text(_left_out(log, done=done)),)) for log in logs),
-        doc.Text(f"{small} are no larger than {limit} MiB and stay as they are{rest}"),
-    )
-
-
-def _left_out(log: Shortened, *, done: bool) -> str:
-    return (
-        f"{log.size / _MIB:.1f} MiB, {'now' if done else 'would be'} {log.size_after / _MIB:.1f} MiB: "
-        f"{log.lines_left_out} lines of framework output left out, all {log.records} records kept"
-    )
+    limit, logs = truncation.limit // _MIB, truncation.logs
+    becomes = "now" if truncation.written else "would be"
+    sections = [
+        doc.Section(
+            doc.Span(log.path, "path"),
+            (
+                doc.Text(
+                    f"{log.size / _MIB:.1f} MiB, {becomes} {log.size_after / _MIB:.1f} MiB: "
+                    f"{log.lines_left_out} lines of framework output left out, all {log.records} records kept"
+                ),
+            ),
+        )
+        for log in logs
+    ]
+    small = f"{truncation.read - len(logs)} of {truncation.read} logs are no larger than {limit} MiB"
+    rest = ". To truncate the others: --write" if logs and not truncation.written else ""
+    return doc.document(f"Logs larger than {limit} MiB", *sections, doc.Text(f"{small} and stay as they are{rest}"))

@@ -140,7 +140,8 @@ def _repeats(lines: list[bytes], round_: Round) -> dict[int, str]:
     repeats: dict[int, str] = {}
     for event in found:
         if event.key in once:
-            content = _without_time(event)
+            all_but_time = [event.value, event.metadata, event.event_type, event.namespace]
+            content = json.dumps(all_but_time, sort_keys=True, default=repr)
             if event.key not in first:
                 first[event.key] = content
             elif first[event.key] != content:
@@ -178,11 +179,6 @@ def _once(found: list[Event], round_: Round) -> set[str]:
         and rule.key not in timely | _NEVER
         and not rule.key.endswith(("_start", "_stop"))
     }
-
-
-def _without_time(event: Event) -> str:
-    """All of a record but its time."""
-    return json.dumps([event.value, event.metadata, event.event_type, event.namespace], sort_keys=True, default=repr)
 
 
 _WORD = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+')
@@ -240,11 +236,20 @@ def _cuts(text: str, statuses: Statuses | None, wanted: tuple[str, ...]) -> Iter
     for member in found:
         groups[member.owner, member.name].append(member)
     for group in groups.values():
-        if DUPLICATE.startswith(wanted) and len(group) > 1 and _same_values(text, group):
-            for member in group[1:]:
-                assert member.comma is not None  # noqa: S101  (one of its name stands before it)
-                action = f"remove the second {_short(member.name)}, which has the same value"
-                yield _strip(text, member.comma), member.end, "", repair(DUPLICATE, member, action)
+        if not DUPLICATE.startswith(wanted) or len({_canonical(text[one.value_start : one.end]) for one in group}) > 1:
+            continue
+        for member in group[1:]:
+            start = member.comma
+            assert start is not None  # noqa: S101  (one of its name stands before it)
+            while text[start - 1] in " \t\r\n":
+                start -= 1
+            name = member.name if len(member.name) <= 40 else f"{member.name[:40]}..."
+            yield (
+                start,
+                member.end,
+                "",
+                repair(DUPLICATE, member, f"remove the second {name}, which has the same value"),
+            )
     if STATUS.startswith(wanted) and statuses is not None and text.lstrip().startswith("{"):
         status = groups.get((text.index("{"), "status"), [])
         values = {text[member.value_start : member.end] for member in status}
@@ -253,13 +258,6 @@ def _cuts(text: str, statuses: Statuses | None, wanted: tuple[str, ...]) -> Iter
             for member in status:
                 action = f"write the status as {exact}"
                 yield member.value_start, member.end, json.dumps(exact), repair(STATUS, member, action)
-
-
-def _strip(text: str, at: int) -> int:
-    """Where the blanks before a place begin."""
-    while text[at - 1] in " \t\r\n":
-        at -= 1
-    return at
 
 
 class Member(msgspec.Struct, frozen=True):
@@ -308,12 +306,8 @@ def _scan(first: re.Match[str], words: Iterator[re.Match[str]], found: list[Memb
     return word.end()
 
 
-def _same_values(text: str, group: list[Member]) -> bool:
-    """Whether all values are the same JSON: names in any order, numbers as they are written."""
-    return len({_canonical(text[member.value_start : member.end]) for member in group}) == 1
-
-
 def _canonical(value: str) -> str:
+    """A value as text that is equal for the same JSON: names in any order, numbers as they are written."""
     # Numbers as text: 1 and 1.0 are two spellings, and which was meant is not for a tool to say. Duplicate names within
     # stay duplicates, too.
     pairs = json.loads(
@@ -323,7 +317,3 @@ def _canonical(value: str) -> str:
         object_pairs_hook=lambda members: ["object", sorted(members, key=lambda member: (member[0], repr(member[1])))],
     )
     return json.dumps(pairs)
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= 40 else f"{name[:40]}..."

@@ -57,5 +57,5 @@ def command(
         tell(f"{problem}", "redact")
     if redaction is not None:
         found = redaction
-        Target("redact", format_).write(found, lambda: document.document_of(found))
+        Target("redact", format_).write(found, lambda: document.redaction_document(found))
     sys.exit(2 if redaction is None or problems else int(redaction.remains))

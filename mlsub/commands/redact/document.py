@@ -1,53 +1,13 @@
-"""What redact answers with: its model and document."""
+"""What redact answers with, as a document."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import ClassVar
 
-import msgspec
-
+from mlsub.commands.redact.run import Redaction
 from mlsub.io.show import plural
 from mlsub.packing.redact.model import Private, PrivateKind, Where
 from mlsub.present.document import Column, Document, Facts, Section, Span, Table, Text, document, section
-from mlsub.present.envelope import Answer
-
-
-class Unsearched(msgspec.Struct, frozen=True):
-    """A path that was not searched, relative to the root, and why."""
-
-    path: str
-    reason: str
-
-
-class Redaction(Answer, frozen=True, kw_only=True):
-    """What is private, by kind.
-
-    ``logs`` and ``files`` count those that were searched below ``root``; other files than logs are never written.
-    ``written`` says where redacted logs went, null for nowhere. ``looked_for`` is all that can have been found.
-    ``unsure`` is what is not replaced and may be private, masked, with its handle as placeholder. ``more_unsure``
-    counts the places of what is not listed there, and ``unknown_handles`` are those that nothing in the logs has.
-    """
-
-    SCHEMA: ClassVar[int] = 4
-
-    root: str
-    logs: int
-    files: int
-    written: str | None
-    items: tuple[Private, ...]
-    unsearched: tuple[Unsearched, ...]
-    looked_for: tuple[str, ...]
-    unsure: tuple[Private, ...]
-    more_unsure: int
-    unknown_handles: tuple[str, ...]
-
-    @property
-    def remains(self) -> bool:
-        """Whether anything private is still there, or may be in what was not searched."""
-        left = {where for item in self.items for where in item.counts} - ({Where.FREE} if self.written else set())
-        return bool(self.unsearched or left)
-
 
 #: Paths listed of those that were not searched.
 _SHOWN, _NOT_SEARCHED = 20, (Column("path"), Column("why"))
@@ -55,7 +15,7 @@ _SHOWN, _NOT_SEARCHED = 20, (Column("path"), Column("why"))
 _UNSURE = 25
 
 
-def document_of(redaction: Redaction) -> Document:
+def redaction_document(redaction: Redaction) -> Document:
     """Return what is replaced by what, what is left, what was not searched, and what can have been found."""
     more = len(redaction.unsearched) - _SHOWN
     unsearched = tuple((Span(one.path, "path"), one.reason) for one in redaction.unsearched[:_SHOWN])
@@ -67,30 +27,30 @@ def document_of(redaction: Redaction) -> Document:
     return document(
         "Redaction of logs",
         Facts((("below", Span(redaction.root, "path")),)),
-        _table(redaction.items, Where.FREE, Column("placeholder", when_narrow="keep")),
-        _left(
+        _places_table(redaction.items, Where.FREE, Column("placeholder", when_narrow="keep")),
+        _left_section(
             "Not redacted, because it is inside a record, and records must not be altered",
-            _table(redaction.items, Where.RECORD),
+            _places_table(redaction.items, Where.RECORD),
             "Log the next run from a folder that names nobody; ask the review committee about this one.",
         ),
-        _left(
+        _left_section(
             "Not redacted, because it is in code, a script or a description",
-            _table(redaction.items, Where.FILE),
+            _places_table(redaction.items, Where.FILE),
             "Change what should not be public there yourself.",
         ),
-        _left("Not searched", Table(_NOT_SEARCHED, unsearched), f"And {more} more." if more > 0 else ""),
+        _left_section("Not searched", Table(_NOT_SEARCHED, unsearched), f"And {more} more." if more > 0 else ""),
         Text(_summary(redaction)),
         Text(f"Looked for: {kinds}. No search knows all that is private: read what you publish."),
-        _left(
+        _left_section(
             "Not replaced, and may be private: look at these",
-            _table(shown, Where.UNSURE, Column("handle", when_narrow="keep"), Column("kind")),
+            _places_table(shown, Where.UNSURE, Column("handle", when_narrow="keep"), Column("kind")),
             f"{rest}Copy the rows of what is private to a file, and give it with --also FILE.",
         ),
         Text(f"Nothing has the handle {', '.join(redaction.unknown_handles)}.") if redaction.unknown_handles else None,
     )
 
 
-def _table(items: Iterable[Private], where: Where, *first: Column) -> Table:
+def _places_table(items: Iterable[Private], where: Where, *first: Column) -> Table:
     """What stands in a kind of place, and where: with its placeholder and kind if there are columns for them."""
     columns = (*first, Column("stands for" if first else "text", when_narrow="shorten"), Column("times", number=True))
     rows = []
@@ -105,7 +65,7 @@ def _table(items: Iterable[Private], where: Where, *first: Column) -> Table:
     return Table((*columns, *keys, Column("first in")), tuple(rows), key=0)
 
 
-def _left(title: str, table: Table, advice: str) -> Section | None:
+def _left_section(title: str, table: Table, advice: str) -> Section | None:
     return section(title, table, Text(advice) if advice else None, meaning="note") if table.rows else None
 
 

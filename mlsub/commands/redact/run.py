@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import ClassVar
 
-from mlsub.commands.redact.document import Redaction, Unsearched
+import msgspec
+
 from mlsub.io import MlsubError
 from mlsub.io.read import read_text
 from mlsub.io.show import plain
@@ -14,9 +16,10 @@ from mlsub.io.write import make_folder
 from mlsub.log.rewrite import common_folder, find_logs, for_each
 from mlsub.packing.edits import EditPlan
 from mlsub.packing.redact.known import MAX_ALIKE, MAX_NAMES, MAX_SECRETS
-from mlsub.packing.redact.model import PrivateKind
+from mlsub.packing.redact.model import Private, PrivateKind, Where
 from mlsub.packing.redact.patterns import LOOKS, MAX_MEMBERS
 from mlsub.packing.redact.redactor import Redactor
+from mlsub.present.envelope import Answer
 from mlsub.present.terminal import Progress, part_of
 from mlsub.submission.file_tree import FileTree, ItemKind, is_stray_folder, read_file_tree
 
@@ -25,6 +28,42 @@ _LEFT_OUT = (
     f"{MAX_SECRETS:,} secrets, or {MAX_ALIKE} that begin and end alike. The others are replaced only where they stand "
     "as such, not as words in other lines. Name fewer logs, or use --pattern."
 )
+
+
+class Unsearched(msgspec.Struct, frozen=True):
+    """A path that was not searched, relative to the root, and why."""
+
+    path: str
+    reason: str
+
+
+class Redaction(Answer, frozen=True, kw_only=True):
+    """What is private, by kind.
+
+    ``logs`` and ``files`` count those that were searched below ``root``; other files than logs are never written.
+    ``written`` says where redacted logs went, null for nowhere. ``looked_for`` is all that can have been found.
+    ``unsure`` is what is not replaced and may be private, masked, with its handle as placeholder. ``more_unsure``
+    counts the places of what is not listed there, and ``unknown_handles`` are those that nothing in the logs has.
+    """
+
+    SCHEMA: ClassVar[int] = 4
+
+    root: str
+    logs: int
+    files: int
+    written: str | None
+    items: tuple[Private, ...]
+    unsearched: tuple[Unsearched, ...]
+    looked_for: tuple[str, ...]
+    unsure: tuple[Private, ...]
+    more_unsure: int
+    unknown_handles: tuple[str, ...]
+
+    @property
+    def remains(self) -> bool:
+        """Whether anything private is still there, or may be in what was not searched."""
+        left = {where for item in self.items for where in item.counts} - ({Where.FREE} if self.written else set())
+        return bool(self.unsearched or left)
 
 
 def build_redactor(

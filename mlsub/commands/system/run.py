@@ -115,13 +115,12 @@ def show(name: str, asked: Asked) -> tuple[Shown, Draft]:
         MlsubError: there is none of that name, or not with so many hosts or this framework.
     """
     found = find_known(name)
-    is_system = isinstance(found, KnownSystem)
-    if not is_system and (asked.hosts or asked.framework):
+    if isinstance(found, Accelerator) and (asked.hosts or asked.framework):
         raise MlsubError(f"{found.name} is an accelerator; --hosts and --framework choose among published systems.")
     known = draft(found, asked, published=True)
     shown = Shown(
         name=found.name,
-        title=found.title if is_system else found.model,
+        title=found.title if isinstance(found, KnownSystem) else found.model,
         description=known.description(),
         sources={field: value.source for field, value in known.values.items()},
         to_fill_in=tuple(known.to_fill_in()),

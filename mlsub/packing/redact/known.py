@@ -5,15 +5,20 @@ from __future__ import annotations
 import re
 from bisect import bisect
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache, partial
 from itertools import accumulate, chain, islice
 
+from mlsub.packing.redact import patterns
 from mlsub.packing.redact.model import PrivateKind, PrivateSpan
-from mlsub.packing.redact.patterns import SKETCH, Candidate, all_looks, candidates, is_mixed
+from mlsub.packing.redact.patterns import SKETCH, Candidate, all_forms, candidates, is_mixed
 
+#: Whose names may stand elsewhere too.
+_OWNERS = (PrivateKind.PATH, PrivateKind.HOST, PrivateKind.USER)
 #: Names looked for at most; the rest is replaced only where it gives itself away.
 MAX_NAMES = 5000
+#: Names that are looked at before they are learned, those of lists of hosts included.
+MAX_LOOKED_UP = 500_000
 #: Secrets that are looked for where nothing says that they are secret, and those that begin and end alike.
 MAX_SECRETS, MAX_ALIKE = 1000, 8
 #: How long these are: longer ones are several that overlap.
@@ -41,18 +46,30 @@ def is_distinctive(secret: bytes) -> bool:
 class PrivateFinder:
     """What is looked for: names as whole words, hosts with their domain, secrets anywhere, and all that looks private.
 
-    Lines of which only the digits differ are searched once, and what was found is judged in each.
+    What is found gives away names, which are looked for from the next :meth:`begin` on. Lines of which only the digits
+    differ are searched once, and what was found is judged in each.
+
+    Args:
+        names: those that are looked for from the beginning.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, names: Mapping[bytes, PrivateKind]) -> None:
+        self.names = dict(names)
+        self.secrets: dict[bytes, None] = {}
+        #: The keys whose names are known, and how many names may still be looked up.
+        self._looked_up: set[bytes] = set()
+        self._members_left = MAX_LOOKED_UP
+        self._forgot = False
         #: What each search found in which line, and how much of that is kept.
         self._noted: defaultdict[_Search, _Noted] = defaultdict(dict)
         self._kept = 0
+        self.begin()
 
-    def learn(self, names: Mapping[bytes, PrivateKind], secrets: Collection[bytes]) -> None:
-        """Look for these names and secrets from now on, and no others."""
-        self._names = dict(islice(names.items(), MAX_NAMES))
-        self._sketches = {name.translate(SKETCH) for name in self._names}
+    def begin(self) -> None:
+        """Look for the names and secrets that are known by now, and no others."""
+        self._begun_with = len(self.names), len(self.secrets)
+        self._sought = dict(islice(self.names.items(), MAX_NAMES))
+        self._sketches = {name.translate(SKETCH) for name in self._sought}
         #: By the sketch of its first word, how long a name may be.
         self._lengths: defaultdict[bytes, set[int]] = defaultdict(set)
         for name in self._sketches:
@@ -62,23 +79,52 @@ class PrivateFinder:
         self._noted[self._maybe_names].clear()
         #: By parts of its beginning or end, a secret and what of it stands before the part.
         self._parts: defaultdict[bytes, list[tuple[int, bytes]]] = defaultdict(list)
-        self.left_out = len(secrets) > MAX_SECRETS
-        for secret in islice(secrets, MAX_SECRETS):
+        self._secrets_left_out = len(self.secrets) > MAX_SECRETS
+        for secret in islice(self.secrets, MAX_SECRETS):
             ends = (range(at, at + _EVERY) for at in (0, len(secret) - _DISTINCTIVE))
             by_end = [[(secret[at : at + _PART], at) for at in end] for end in ends]
             alike, rarer = min((max(len(self._parts[part]) for part, _ in end), end) for end in by_end)
             for part, at in rarer if alike < MAX_ALIKE else ():
                 self._parts[part].append((at, secret))
-            self.left_out |= alike >= MAX_ALIKE
+            self._secrets_left_out |= alike >= MAX_ALIKE
+
+    @property
+    def has_learned(self) -> bool:
+        """Whether there are more names or secrets than it began with."""
+        return self._begun_with != (len(self.names), len(self.secrets))
+
+    @property
+    def left_out(self) -> bool:
+        """Whether there were more names or secrets than are looked for wherever they stand."""
+        return self._forgot or len(self.names) > MAX_NAMES or self._secrets_left_out
 
     def find(self, text: bytes) -> list[PrivateSpan]:
         """Return what is private in whole lines, with NUL for what is replaced already, in no order."""
         found = self._find_secrets(text)
         found += self._judged(text, _look_private, self._maybe_names)
         sketch = text.translate(SKETCH)
-        for start, end, judge in candidates(sketch, sketch, all_looks()[1]):
+        for start, end, judge in candidates(sketch, sketch, all_forms()[1]):
             found += ((start + first, start + last, thing) for first, last, thing in judge(text[start:end]))
+        for _, _, (kind, key) in found:
+            # In records too: who is named in one is replaced in what stands around it.
+            if kind in _OWNERS and key not in self._looked_up:
+                self._remember(kind, key)
         return found
+
+    def _remember(self, kind: PrivateKind, key: bytes) -> None:
+        """Keep the names that stand for the owner of a thing, within bounds: a short list of hosts names thousands."""
+        if self._members_left <= 0:
+            self._forgot = True
+            return
+        self._looked_up.add(key)
+        names = [patterns.user_of(key)] if kind is PrivateKind.PATH else patterns.members(key)
+        kind = PrivateKind.USER if kind is PrivateKind.PATH else kind
+        self._members_left -= max(1, len(names))
+        looked_at = names[: patterns.MAX_MEMBERS]
+        new = [name for name in looked_at if patterns.learnable(kind, name) and name not in self.names]
+        room = max(0, MAX_NAMES - len(self.names))
+        self.names.update(dict.fromkeys(new[:room], kind))
+        self._forgot |= len(names) > patterns.MAX_MEMBERS or len(set(new)) > room
 
     def find_unsure(self, text: bytes) -> list[PrivateSpan]:
         """Return what looks like something private and is none for sure, in the order of lines."""
@@ -143,7 +189,7 @@ class PrivateFinder:
     def _judge_name(self, value: bytes) -> tuple[PrivateSpan, ...]:
         for length in range(len(value), 0, -1):
             name = value[:length]
-            kind = self._names.get(name)
+            kind = self._sought.get(name)
             if kind is not None and (end := _end(value, length)):
                 return ((0, end if kind is PrivateKind.HOST else length, (kind, name)),)
         return ()
@@ -156,7 +202,7 @@ def _end(text: bytes, end: int) -> int:
 
 
 def _look(which: int, sketch: bytes) -> Iterator[Candidate]:
-    return candidates(sketch, b"\n".join(set(sketch.split())), all_looks()[which])
+    return candidates(sketch, b"\n".join(set(sketch.split())), all_forms()[which])
 
 
 _look_private, _look_unsure = partial(_look, 0), partial(_look, 2)

@@ -67,7 +67,7 @@ Judge = Callable[[bytes], tuple[PrivateSpan, ...]]
 Candidate = tuple[int, int, Judge]
 
 
-class Look(NamedTuple):
+class CompiledForm(NamedTuple):
     """A compiled form: hints of which one has to be there, the pattern, and what stands how far before it.
 
     ``unless`` is what must not stand before what is private, ``back`` what stands before the pattern, read backwards.
@@ -94,14 +94,14 @@ def shape(text: str) -> str:
     return "".join(parts)
 
 
-def _token_look(token: _Token, prefix: str) -> Look:
+def _compile_token(token: _Token, prefix: str) -> CompiledForm:
     """How a token looks in a sketch; its judge knows upper case and digits."""
     near, before, after = prefix.encode().translate(SKETCH), shape(token.before), shape(token.shape)
     exact = re.compile(f"{before}{re.escape(prefix)}{after}".encode())
     pattern = re.compile(re.escape(near) + rf"{after}(?![\w-])".lower().encode())
     left = re.compile(rf"(?<![\w-]){before}".lower().encode() + rb"\Z")
     judge = _KINDS["random" if token.mixed else "token"]
-    return Look((near,), pattern, left, lambda value: judge(value) if exact.fullmatch(value) else ())
+    return CompiledForm((near,), pattern, left, lambda value: judge(value) if exact.fullmatch(value) else ())
 
 
 def _filled(pattern: str) -> re.Pattern[bytes]:
@@ -111,50 +111,54 @@ def _filled(pattern: str) -> re.Pattern[bytes]:
     return re.compile(pattern.encode())
 
 
-def _looks(forms: Iterable[_Form]) -> Iterator[Look]:
+def _compile_forms(forms: Iterable[_Form]) -> Iterator[CompiledForm]:
     for form in forms:
         left, unless, back = (_filled(one) if one else None for one in (form.left, form.unless, form.back))
         judge = _KINDS[form.kind] if form.kind else None
         for near in [(word,) for word in form.near] if "{near}" in form.pattern else [form.near]:
             pattern = _filled(form.pattern.replace("{near}", near[0]))
-            yield Look(tuple(word.encode() for word in near), pattern, left, judge, unless, form.way, back)
+            yield CompiledForm(tuple(word.encode() for word in near), pattern, left, judge, unless, form.way, back)
 
 
 @lru_cache(maxsize=1)
-def all_looks() -> tuple[tuple[Look, ...], ...]:
+def all_forms() -> tuple[tuple[CompiledForm, ...], ...]:
     """Return everything that is looked for within a line, over several, and for a person to look at."""
-    tokens = (_token_look(token, prefix) for token in TOKENS for prefix in token.prefixes)
-    return (*tokens, *_looks(LOOKS.forms)), tuple(_looks(LOOKS.blocks)), tuple(_looks(LOOKS.unsure))
+    tokens = (_compile_token(token, prefix) for token in TOKENS for prefix in token.prefixes)
+    return (
+        (*tokens, *_compile_forms(LOOKS.forms)),
+        tuple(_compile_forms(LOOKS.blocks)),
+        tuple(_compile_forms(LOOKS.unsure)),
+    )
 
 
-def candidates(sketch: bytes, words: bytes, looks: Iterable[Look]) -> Iterator[Candidate]:
+def candidates(sketch: bytes, words: bytes, forms: Iterable[CompiledForm]) -> Iterator[Candidate]:
     """Yield what may be private, in no order; they may overlap.
 
     Args:
         sketch: whole lines, with NUL for what is replaced already; it begins with a line end.
         words: the words in it.
-        looks: what is looked for.
+        forms: what is looked for.
     """
     mirrored = sketch[::-1]
-    for look in looks:
-        if any(word in words for word in look.near):
-            for match in look.pattern.finditer(sketch):
-                yield from _matched(sketch, mirrored, look, match)
+    for form in forms:
+        if any(word in words for word in form.near):
+            for match in form.pattern.finditer(sketch):
+                yield from _matched(sketch, mirrored, form, match)
 
 
-def _matched(sketch: bytes, mirrored: bytes, look: Look, match: re.Match[bytes]) -> Iterator[Candidate]:
+def _matched(sketch: bytes, mirrored: bytes, form: CompiledForm, match: re.Match[bytes]) -> Iterator[Candidate]:
     start, end = match.span()
-    left = look.left and look.left.search(sketch, max(0, start - look.way), start)
-    back = look.back and look.back.match(mirrored, len(sketch) - start)
-    if (look.left and not left) or (look.back and not back):
+    left = form.left and form.left.search(sketch, max(0, start - form.way), start)
+    back = form.back and form.back.match(mirrored, len(sketch) - start)
+    if (form.left and not left) or (form.back and not back):
         return
-    if look.judge:
-        parts = [(left.start() if left else start - len(back[0]) if back else start, end, look.judge)]
+    if form.judge:
+        parts = [(left.start() if left else start - len(back[0]) if back else start, end, form.judge)]
     else:
         matches = (match, left) if left else (match,)
         parts = [(*one.span(name), _KINDS[name]) for one in matches for name in one.re.groupindex]
     for start, end, judge in parts:
-        if start >= 0 and not (look.unless and look.unless.search(sketch, max(0, start - _NEAR), start)):
+        if start >= 0 and not (form.unless and form.unless.search(sketch, max(0, start - _NEAR), start)):
             yield start, end, judge
 
 

@@ -30,8 +30,6 @@ _HANDLE = re.compile(r"\?[0-9a-f]{8}(?:\s|\Z)")
 _WIDTH = 60
 #: How much of a file says whether it is text, and the longest file beside logs that is searched.
 _HEAD, _MAX_FILE = 1 << 13, 1 << 26
-#: Names that are looked at before they are learned, those of lists of hosts included.
-MAX_LOOKED_UP = 500_000
 #: Bytes of short texts looked through at a time.
 _AT_ONCE = 1 << 19
 _PLACEHOLDER = re.compile(rb"<(?:(secret|text|email|path|host|address|id|user)-(\d{1,9})|env)>")
@@ -42,8 +40,6 @@ _ENV = re.compile(
 #: How often a text is looked through: what stands beside something replaced may only then be seen for what it is.
 _LOOKS = 4
 _RANK = {kind: rank for rank, kind in enumerate(PrivateKind)}
-#: Whose names may stand elsewhere too.
-_OWNERS = (PrivateKind.PATH, PrivateKind.HOST, PrivateKind.USER)
 #: How often all logs are looked through at most, where each look finds names and secrets that stand elsewhere too.
 _SURVEYS = 6
 _RECORD_KEY = re.compile(rb'"key"[ \t]{0,8}:[ \t]{0,8}"([^"]{1,80})"')
@@ -82,24 +78,18 @@ class Redactor:
         plain_texts = sorted({line for line in also if not _HANDLE.match(line)}, key=len, reverse=True)
         self._texts = (*map(patterns.literal, texts), *(patterns.literal(line, "\n") for line in plain_texts))
         self._env = env
-        self._names = {name.encode("utf-8", "surrogateescape"): kind for name, kind in given.items()}
-        #: The keys whose names are known, and how many names may still be looked up.
-        self._looked_up: set[bytes] = set()
-        self._members_left = MAX_LOOKED_UP
-        self._forgot = False
-        self._secrets: dict[bytes, None] = {}
+        names = {name.encode("utf-8", "surrogateescape"): kind for name, kind in given.items()}
+        self._finder = known.PrivateFinder(names)
         #: The highest numbers of placeholders that stand in the logs already.
         self._taken: dict[str, int] = {}
         self._root = Path()
         #: All that was listed so far.
         self.items: dict[Thing, Private] = {}
-        self._known = known.PrivateFinder()
         self._begin()
 
     def _begin(self) -> None:
         """List anew, with all that is known by now."""
-        self._begun_with = len(self._names), len(self._secrets), self._taken.copy()
-        self._known.learn(self._names, self._secrets)
+        self._finder.begin()
         self._numbers = self._taken.copy()
         self.items.clear()
         #: What is not replaced and may be private, how many of a kind stand beside the same, and places not listed.
@@ -125,30 +115,16 @@ class Redactor:
         for_each(files[:1], failed, partial(self._survey, batches=1), None)
         for _ in range(_SURVEYS):
             self._begin()
+            begun_with = self._taken.copy()
             for_each(files, failed, self._survey, progress)
-            if self._begun_with == (len(self._names), len(self._secrets), self._taken):
+            if not self._finder.has_learned and self._taken == begun_with:
                 break
         return failed
 
     @property
     def left_out(self) -> bool:
         """Whether there were more names or secrets than are looked for wherever they stand."""
-        return self._forgot or len(self._names) > known.MAX_NAMES or self._known.left_out
-
-    def _remember(self, kind: PrivateKind, key: bytes) -> None:
-        """Keep the names that stand for the owner of a thing, within bounds: a short list of hosts names thousands."""
-        if self._members_left <= 0:
-            self._forgot = True
-            return
-        self._looked_up.add(key)
-        names = [patterns.user_of(key)] if kind is PrivateKind.PATH else patterns.members(key)
-        kind = PrivateKind.USER if kind is PrivateKind.PATH else kind
-        self._members_left -= max(1, len(names))
-        looked_at = names[: patterns.MAX_MEMBERS]
-        new = [name for name in looked_at if patterns.learnable(kind, name) and name not in self._names]
-        room = max(0, known.MAX_NAMES - len(self._names))
-        self._names.update(dict.fromkeys(new[:room], kind))
-        self._forgot |= len(names) > patterns.MAX_MEMBERS or len(set(new)) > room
+        return self._finder.left_out
 
     def _survey(self, file: Path, batches: int | None = None) -> None:
         check_source(file)
@@ -212,13 +188,13 @@ class Redactor:
 
         What was chosen by its handle is replaced as a word from the next look on.
         """
-        for start, end, thing in _merged(self._known.find_unsure(rest), rest):
+        for start, end, thing in _merged(self._finder.find_unsure(rest), rest):
             kind, value = thing
             if thing not in self._unsure:
                 handle = f"?{hashlib.sha256(value).hexdigest()[:8]}"
                 if handle in self.unknown_handles:
                     self.unknown_handles.remove(handle)
-                    self._names[value] = kind
+                    self._finder.names[value] = kind
                 before = rest[max(0, start - _BESIDE) : start].rpartition(b"\n")[2]
                 beside = before + b"\n" + rest[end : end + _BESIDE].partition(b"\n")[0]
                 alike = kind, beside.translate(patterns.SKETCH)
@@ -252,11 +228,7 @@ class Redactor:
         return bytes(len(placeholder[0]))
 
     def _find(self, text: bytes) -> list[PrivateSpan]:
-        found = list(self._known.find(text))
-        for _, _, (kind, key) in found:
-            # In records too: who is named in one is replaced in what stands around it.
-            if kind in _OWNERS and key not in self._looked_up:
-                self._remember(kind, key)
+        found = self._finder.find(text)
         for pattern in self._texts:
             found += ((*match.span(), (PrivateKind.TEXT, match[0])) for match in pattern.finditer(text))
         if self._env:
@@ -268,7 +240,7 @@ class Redactor:
         if item is None:
             kind, key = thing
             if kind is PrivateKind.SECRET and known.is_distinctive(key):
-                self._secrets[key] = None
+                self._finder.secrets[key] = None
             if len(self.items) >= MAX_ITEMS:
                 raise MlsubError(f"There are more than {MAX_ITEMS} different things to replace. Name fewer logs.")
             self._numbers[kind] = number = self._numbers.get(kind, 0) + 1

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from mlsub.io import MlsubError
 from mlsub.log import reader
 from mlsub.log.rewrite import records_of, rewrite
+from mlsub.packing.redact.known import MAX_LOOKED_UP
 from mlsub.packing.redact.model import Spot, Where
 from mlsub.packing.redact.patterns import MAX_MEMBERS, literal, members
-from mlsub.packing.redact.redactor import MAX_LOOKED_UP, Redactor
+from mlsub.packing.redact.redactor import Redactor
 from tests.commands.fix.logs import LISTS, events, logs
 from tools.oracle.shared import ABSENT, CORPUS, present
 
@@ -130,7 +131,7 @@ def test_what_is_kept_of_lines_is_bounded(tmp_path: Path) -> None:
         patch.object(reader, "CHUNK", 64),
     ):
         assert redact(tmp_path, text, redactor) == text.replace(b"10.1.2.3", b"<address-1>")
-    assert max(map(len, redactor._known._noted.values())) < 10
+    assert max(map(len, redactor._finder._noted.values())) < 10
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from mlsub.io import MlsubError
+from mlsub.log.rewrite import rewrite
 from mlsub.packing import prepare, truncate
 from mlsub.workspace import check_path
 from tools.support.make_tree import Log
@@ -172,7 +173,9 @@ def test_truncation_is_that_of_the_command_in_the_package(
     assert workplace.pack().written
     large = workplace.out / ENTRY / "result_4.txt"
     assert large.stat().st_size > 1 << 14
-    truncate.truncate(large, write=True)
+    planned = truncate.plan_truncation(large)
+    assert planned is not None
+    rewrite(large, planned[1])
     by_command = files(workplace.out)
     assert workplace.pack().unasked == ("truncate",)
     asked(workplace, truncate=True)

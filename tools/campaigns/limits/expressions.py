@@ -52,7 +52,7 @@ MADE: dict[str, Callable[[], Any] | None] = {
     "mlsub/commands/audit/sentence.py:_kind_pattern": _made("commands.audit.sentence:_kind_pattern", "alike"),
     "mlsub/commands/audit/subject.py:differences": lambda: r"dgx[\W_]{1,3}a100",
     "mlsub/packing/redact/patterns.py:_filled": None,
-    "mlsub/packing/redact/patterns.py:_token_look": None,
+    "mlsub/packing/redact/patterns.py:_compile_token": None,
     "mlsub/packing/redact/patterns.py:literal": _made("packing.redact.patterns:literal", "ab*cd"),
     "mlsub/io/problems.py:pattern": None,
     "mlsub/io/show.py:spellings": _made("io.show:spellings", (("dgx a100", ("a",)), ("tpu", ("b",)))),
@@ -156,7 +156,7 @@ def _text(file: str, function: ast.FunctionDef, pattern: ast.expr) -> str | byte
 def _of_data() -> Iterator[Expression]:
     """The expressions that data have: names of stray files, fields of descriptions, schemas of documents."""
     from mlsub.io.data import shipped
-    from mlsub.packing.redact.patterns import all_looks
+    from mlsub.packing.redact.patterns import all_forms
     from mlsub.submission import file_tree
     from mlsub.systems.fields import fields, pattern_of
 
@@ -168,7 +168,7 @@ def _of_data() -> Iterator[Expression]:
             yield Expression(f"mlsub/systems/fields.yaml:{name}", re.compile(text))
     for place, schema in of_schemas().items():
         yield Expression(place, re.compile(schema or ""))
-    for look in (look for looks in all_looks() for look in looks):
+    for look in (look for looks in all_forms() for look in looks):
         place = f"mlsub/packing/redact/looks.yaml:{look.near[0].decode()}"
         yield Expression(place, look.pattern)
         if look.back is not None:
