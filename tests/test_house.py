@@ -50,9 +50,9 @@ def test_no_module_is_long_or_imports_a_private_name() -> None:
 
 #: Where an id of a rule or a message is compared, with the reason. What findings do is asked by ``has_effect``.
 COMPARED = {
-    ("mlsub/commands/fix/document.py", "_diff"): "repairs of a file as a whole have words of their own",
-    ("mlsub/commands/fix/document.py", "_of_whole_files"): "repairs of a file as a whole have words of their own",
-    ("mlsub/commands/fix/document.py", "_plan"): "repairs of a file as a whole have words of their own",
+    ("mlsub/commands/fix/document.py", "_diff_blocks"): "repairs of a file as a whole have words of their own",
+    ("mlsub/commands/fix/document.py", "_whole_file_items"): "repairs of a file as a whole have words of their own",
+    ("mlsub/commands/fix/document.py", "_plan_blocks"): "repairs of a file as a whole have words of their own",
     ("mlsub/commands/fix/run.py", "_leave_the_rest"): "--select",
     ("mlsub/commands/fix/run.py", "_look"): "--select",
     ("mlsub/commands/review/run.py", "rates_of"): "counts findings by rule",

@@ -69,7 +69,7 @@ def prepare(
         step("gunzip", [to for to in logs if to.startswith("results/") and is_gzip(sources[to])], _unpack)
     if wanted.redact and logs:
         words = wanted.redact if isinstance(wanted.redact, Redact) else Redact()
-        redactor = Redactor(words.users, words.hosts, words.patterns, env=words.env)
+        redactor = Redactor(words)
         for problem in redactor.survey([sources[to] for to in logs]).values():
             raise problem
         step("redact", logs, lambda source, target: rewrite(source, redactor.edit(), target))

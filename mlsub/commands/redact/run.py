@@ -15,6 +15,7 @@ from mlsub.io.show import plain
 from mlsub.io.write import make_folder
 from mlsub.log.rewrite import common_folder, find_logs, for_each
 from mlsub.packing.edits import EditPlan
+from mlsub.packing.manifest import Redact
 from mlsub.packing.redact.known import MAX_ALIKE, MAX_NAMES, MAX_SECRETS
 from mlsub.packing.redact.model import Private, PrivateKind, Where
 from mlsub.packing.redact.patterns import LOOKS, MAX_MEMBERS
@@ -66,16 +67,14 @@ class Redaction(Answer, frozen=True, kw_only=True):
         return bool(self.unsearched or left)
 
 
-def build_redactor(
-    users: Sequence[str], hosts: Sequence[str], texts: Sequence[str], also: str | None, *, env: bool
-) -> Redactor:
-    """Return what replaces these names and texts, and those that the file ``also`` has, one a line.
+def build_redactor(words: Redact, also: str | None) -> Redactor:
+    """Return what replaces these words, and those that the file ``also`` has, one a line.
 
     Raises:
         MlsubError: the file cannot be read, or something is too short or too common to be replaced.
     """
     lines = read_text(Path(also)).splitlines() if also is not None else []
-    return Redactor(users, hosts, texts, [line for line in map(str.strip, lines) if line], env=env)
+    return Redactor(words, [line for line in map(str.strip, lines) if line])
 
 
 def redact(

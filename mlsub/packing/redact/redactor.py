@@ -17,6 +17,7 @@ from mlsub.io import MlsubError
 from mlsub.io.look import open_regular
 from mlsub.io.show import plain
 from mlsub.log.rewrite import FREE, FileEdit, check_source, common_folder, for_each, zones
+from mlsub.packing.manifest import Redact
 from mlsub.packing.redact import known, patterns
 from mlsub.packing.redact.model import Private, PrivateKind, PrivateSpan, Spot, Thing, Where
 from mlsub.present.terminal import Progress
@@ -45,6 +46,7 @@ _SURVEYS = 6
 _RECORD_KEY = re.compile(rb'"key"[ \t]{0,8}:[ \t]{0,8}"([^"]{1,80})"')
 
 
+_NO_WORDS = Redact()
 #: The line that a piece of a log begins on, its free text, and behind that what is a record.
 Piece = tuple[int, bytes, bytes]
 
@@ -53,31 +55,20 @@ class Redactor:
     """What is private in some logs, and the placeholder of each: the same thing has the same one in all of them.
 
     Args:
-        users: names that are replaced beside what is found.
-        hosts: the same of hosts.
-        texts: texts that are replaced, see :func:`~mlsub.packing.redact.patterns.literal`.
-        env: whether the values of all variables in upper case are replaced.
+        words: what is replaced beside what is found; of texts see :func:`~mlsub.packing.redact.patterns.literal`.
         also: rows of the list of what is not replaced, each beginning with its handle, or texts that are replaced.
 
     Raises:
         MlsubError: a text to look for cannot be looked for.
     """
 
-    def __init__(
-        self,
-        users: Sequence[str] = (),
-        hosts: Sequence[str] = (),
-        texts: Sequence[str] = (),
-        also: Sequence[str] = (),
-        *,
-        env: bool = False,
-    ) -> None:
-        given = dict.fromkeys(users, PrivateKind.USER) | dict.fromkeys(hosts, PrivateKind.HOST)
+    def __init__(self, words: Redact = _NO_WORDS, also: Sequence[str] = ()) -> None:
+        given = dict.fromkeys(words.users, PrivateKind.USER) | dict.fromkeys(words.hosts, PrivateKind.HOST)
         #: The handles of those that nothing has so far.
         self.unknown_handles = {line.split()[0] for line in also if _HANDLE.match(line)}
         plain_texts = sorted({line for line in also if not _HANDLE.match(line)}, key=len, reverse=True)
-        self._texts = (*map(patterns.literal, texts), *(patterns.literal(line, "\n") for line in plain_texts))
-        self._env = env
+        self._texts = (*map(patterns.literal, words.patterns), *(patterns.literal(line, "\n") for line in plain_texts))
+        self._env = words.env
         names = {name.encode("utf-8", "surrogateescape"): kind for name, kind in given.items()}
         self._finder = known.PrivateFinder(names)
         #: The highest numbers of placeholders that stand in the logs already.

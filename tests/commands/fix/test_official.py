@@ -11,6 +11,7 @@ from mlsub.commands.fix.repairs import fix_log
 from mlsub.io import MlsubError
 from mlsub.log.rewrite import rewrite
 from mlsub.packing.edits import edited
+from mlsub.packing.manifest import Redact
 from mlsub.packing.redact.redactor import Redactor
 from mlsub.rounds import get_round
 from tests.commands.fix.logs import truncate
@@ -57,7 +58,7 @@ def test_redaction_and_truncation_change_no_answer(source: Source, tmp_path: Pat
     for text in logs_of(source):
         file.write_bytes(text)
         before = official(file, source.combination.round)
-        redactor = Redactor(env=True)
+        redactor = Redactor(Redact(env=True))
         assert redactor.survey([file]) == {}
         if text.startswith((b"\xff\xfe", b"\xfe\xff")):
             continue

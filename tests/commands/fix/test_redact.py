@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from mlsub.io import MlsubError
 from mlsub.log import reader
 from mlsub.log.rewrite import records_of, rewrite
+from mlsub.packing.manifest import Redact
 from mlsub.packing.redact.known import MAX_LOOKED_UP
 from mlsub.packing.redact.model import Spot, Where
 from mlsub.packing.redact.patterns import MAX_MEMBERS, literal, members
@@ -45,7 +46,7 @@ def test_what_is_private_is_replaced(line: str, redacted: str, tmp_path: Path) -
 
 
 def test_what_the_caller_names_is_replaced(tmp_path: Path) -> None:
-    wanted = Redactor(users=("li",), hosts=("box",), texts=("proj-*-x", "Falcon"), env=True)
+    wanted = Redactor(Redact(users=("li",), hosts=("box",), patterns=("proj-*-x", "Falcon"), env=True))
     text = b"li on box: proj-9-x of Falcon, live\n  3: export A_B=1 2\nCC='x y'\nabc=5\n"
     assert redact(tmp_path, text, wanted) == (
         b"<user-1> on <host-1>: <text-1> of <text-2>, live\n  3: export A_B=<env>\nCC=<env>\nabc=5\n"
@@ -111,13 +112,13 @@ def test_no_record_is_altered_and_a_second_time_finds_nothing(data: bytes, env: 
         file = Path(folder, "result_0.txt")
         file.write_bytes(data)
         before, proof = events(file), list(records_of(file))
-        done = redact(Path(folder), data, Redactor(env=env))
+        done = redact(Path(folder), data, Redactor(Redact(env=env)))
         assert events(file) == before
         assert list(records_of(file)) == proof
         assert done.count(b"\n") == data.count(b"\n") and done.count(b"\r") == data.count(b"\r")
         assert [name.name for name in Path(folder).iterdir()] == ["result_0.txt"]
         if chunk > 64:
-            again = Redactor(env=env)
+            again = Redactor(Redact(env=env))
             again.survey([file])
             assert [item for item in again.items.values() if Where.FREE in item.counts] == []
 
@@ -154,7 +155,7 @@ def test_hosts_of_many_lists_are_looked_up_within_bounds(tmp_path: Path) -> None
 
 
 def test_a_placeholder_is_never_replaced(tmp_path: Path) -> None:
-    wanted = Redactor(users=("user", "text"), texts=("text", "1>"), env=True)
+    wanted = Redactor(Redact(users=("user", "text"), patterns=("text", "1>"), env=True))
     assert (
         redact(tmp_path, b"user <user-7> text 11> <env>\n", wanted) == b"<user-8> <user-7> <text-1> 1<text-2> <env>\n"
     )

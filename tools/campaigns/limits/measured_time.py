@@ -15,6 +15,7 @@ from mlsub.io.documents import Pair
 from mlsub.judge.preflight import preflight
 from mlsub.log.rewrite import rewrite
 from mlsub.packing.edits import lines_of
+from mlsub.packing.manifest import Redact
 from mlsub.packing.redact.redactor import Redactor
 from mlsub.rounds import get_round
 
@@ -55,7 +56,7 @@ PIECES = (
 def test_redact_reads_any_text(piece: bytes, tmp_path: Path) -> None:
     file = tmp_path / "result_0.txt"
     file.write_bytes(piece * (1_000_000 // len(piece)))
-    redactor = Redactor(env=True)
+    redactor = Redactor(Redact(env=True))
     with within(4):
         redactor.survey([file])
         rewrite(file, redactor.edit())
