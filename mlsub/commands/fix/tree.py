@@ -14,7 +14,7 @@ from mlsub.commands.fix.model import BENCHMARK, DESCRIPTION, RESULT_NAME, RESULT
 from mlsub.findings import Finding
 from mlsub.io.look import open_regular
 from mlsub.log.event import Event, decode
-from mlsub.log.reader import TOKEN, TOKEN_MLL, read_records
+from mlsub.log.reader import TOKEN_MLL, read_records
 from mlsub.packing.edits import EditPlan
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
@@ -207,8 +207,7 @@ def _numbered(file: Path, *names: re.Pattern[str]) -> str | None:
 
 
 def _is_log(file: Path) -> bool:
-    head = _head(file)
-    return TOKEN in head or TOKEN_MLL in head
+    return TOKEN_MLL in _head(file)
 
 
 def _head(file: Path) -> bytes:

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.io import MlsubError
-from mlsub.log.rewrite import records_of
-from mlsub.packing.truncate import LIMIT
+from mlsub.log.rewrite import records_of, rewrite
+from mlsub.packing.truncate import LIMIT, plan_truncation
 from tests.commands.fix.logs import events, logs, truncate
 from tools.support.make_tree import snapshot
 from tools.support.runner import answer_schema, run
@@ -75,6 +75,18 @@ def test_a_log_at_the_limit_of_the_rules_stays(tmp_path: Path) -> None:
     done = truncate(file, write=True)
     assert done is not None and done.size == LIMIT + 1 and file.stat().st_size == done.size_after <= LIMIT
     assert len(list(records_of(file))) == 1
+
+
+def test_a_log_that_grew_since_it_was_read_is_left(tmp_path: Path) -> None:
+    file = tmp_path / "result_0.txt"
+    file.write_bytes(RECORD + b"step\n" * 200)
+    planned = plan_truncation(file, 500)
+    assert planned is not None
+    with file.open("ab") as stream:
+        stream.write(RECORD)
+    with pytest.raises(MlsubError, match="changed since it was read, and is left as it is"):
+        rewrite(file, planned[1])
+    assert file.read_bytes() == RECORD + b"step\n" * 200 + RECORD
 
 
 def test_records_alone_above_the_limit_are_refused(tmp_path: Path) -> None:
