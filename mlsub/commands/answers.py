@@ -18,7 +18,7 @@ _ANSWERS = {
     "explain": "mlsub.present.explanation.Explanation",
     "db query": "mlsub.commands.db.query.QueryResult",
     "db tables": "mlsub.commands.db.schema.Tables",
-    "fix": "mlsub.commands.fix.model.Fix",
+    "fix": "mlsub.commands.fix.run.Fix",
     "fix truncate": "mlsub.packing.truncate.Truncation",
     "merge": "mlsub.commands.merge.run.Merge",
     "pack": "mlsub.packing.pack.Packing",

@@ -47,7 +47,7 @@ def command(asked: Request, write: bool, wanted: tuple[str, ...], truncate: bool
 
     Exit status: 0 nothing to repair, or all repaired; 1 repairs are proposed, or something is left to you; 2 could not.
     """
-    from mlsub.commands.fix import document, model, run
+    from mlsub.commands.fix import document, run
 
     if truncate:
         if wanted or on_command_line("round", "usage") or format_ == "diff":
@@ -61,7 +61,7 @@ def command(asked: Request, write: bool, wanted: tuple[str, ...], truncate: bool
     if diff:
         for part in diffs:
             _put(part)
-    answer = model.Fix(written=write, plans=tuple(plan.answer() for plan in plans))
+    answer = run.Fix(written=write, plans=tuple(plan.answer() for plan in plans))
     if not diff and (plans or format_ == "json"):
         Target("fix", format_).write(answer, lambda: document.fix_document(answer, [plan.hunks() for plan in plans]))
     left = any(plan.not_repaired or (plan.changes and not write) for plan in answer.plans)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
-from mlsub.commands.fix import model
+from mlsub.commands.fix.repairs import BLANKS, LINE_ENDS, MARK, Repair
+from mlsub.commands.fix.run import Changed, Fix, Fixed
 from mlsub.io.show import plural
 from mlsub.packing.truncate import Truncation
 from mlsub.present import document as doc
@@ -14,14 +15,14 @@ from mlsub.present import document as doc
 MAX_LINES = 40
 #: Repairs of a file's text as a whole: what they remove, and what it becomes.
 _WHOLE = {
-    model.MARK: "byte order mark removed",
-    model.LINE_ENDS: "CR LF to LF",
-    model.BLANKS: "trailing blanks removed",
+    MARK: "byte order mark removed",
+    LINE_ENDS: "CR LF to LF",
+    BLANKS: "trailing blanks removed",
 }
 _MIB = 1 << 20
 
 
-def fix_document(fix: model.Fix, diffs: Sequence[Mapping[str, bytes]]) -> doc.Document:
+def fix_document(fix: Fix, diffs: Sequence[Mapping[str, bytes]]) -> doc.Document:
     """Return the repairs of each root, with the beginnings of their diffs.
 
     Args:
@@ -32,7 +33,7 @@ def fix_document(fix: model.Fix, diffs: Sequence[Mapping[str, bytes]]) -> doc.Do
     return doc.document("Repairs made" if fix.written else "Repairs proposed", *chain.from_iterable(plans))
 
 
-def _plan_blocks(plan: model.Fixed, hunks: Mapping[str, bytes], *, written: bool) -> Iterator[doc.Block | None]:
+def _plan_blocks(plan: Fixed, hunks: Mapping[str, bytes], *, written: bool) -> Iterator[doc.Block | None]:
     made = [change for change in plan.changes if not change.failed]
     yield doc.Facts((("below", doc.Span(plan.root, "path")),))
     yield doc.Items(tuple(_whole_file_items(made)))
@@ -48,7 +49,7 @@ def _plan_blocks(plan: model.Fixed, hunks: Mapping[str, bytes], *, written: bool
     yield doc.Text(_summary(plan, made, written=written))
 
 
-def _whole_file_items(made: Sequence[model.Changed]) -> Iterator[doc.Words]:
+def _whole_file_items(made: Sequence[Changed]) -> Iterator[doc.Words]:
     """One line a repair that is the same in each line of many files."""
     for rule, what in _WHOLE.items():
         files = [change.path for change in made if any(repair.rule == rule for repair in change.repairs)]
@@ -57,12 +58,12 @@ def _whole_file_items(made: Sequence[model.Changed]) -> Iterator[doc.Words]:
             yield (which, f": {what} ", doc.Span(f"[{rule}]", "code"))
 
 
-def _repair_words(repair: model.Repair) -> doc.Words:
+def _repair_words(repair: Repair) -> doc.Words:
     where = f"line {repair.line}: " if repair.line is not None else ""
     return (f"{where}{repair.action} ", doc.Span(f"[{repair.rule}]", "code"))
 
 
-def _diff_blocks(hunks: bytes, changed: model.Changed) -> Iterator[doc.Block]:
+def _diff_blocks(hunks: bytes, changed: Changed) -> Iterator[doc.Block]:
     """The beginning of the diff, but not where every line of the file changes."""
     lines = hunks.split(b"\n")[:-1]
     if lines and not any(repair.rule in _WHOLE for repair in changed.repairs):
@@ -71,7 +72,7 @@ def _diff_blocks(hunks: bytes, changed: model.Changed) -> Iterator[doc.Block]:
             yield doc.Text(f"... and {len(lines) - MAX_LINES} more lines; --format diff has all")
 
 
-def _summary(plan: model.Fixed, made: Sequence[model.Changed], *, written: bool) -> str:
+def _summary(plan: Fixed, made: Sequence[Changed], *, written: bool) -> str:
     """How much there is, and what it does to the official verdict."""
     count, lost = (sum(len(change.repairs) for change in some) for some in (made, plan.changes))
     lines = sum(repair.count for change in made for repair in change.repairs if repair.line is not None)

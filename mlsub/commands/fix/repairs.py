@@ -20,7 +20,6 @@ from typing import Any
 
 import msgspec
 
-from mlsub.commands.fix.model import ALL, BLANKS, DUPLICATE, LINE_ENDS, MARK, STATUS, Repair
 from mlsub.divisions import division_of
 from mlsub.io import MlsubError
 from mlsub.io.data import loads
@@ -31,6 +30,27 @@ from mlsub.packing.edits import LineEdit, edited, lines_of
 from mlsub.rounds import Round, Statuses
 from mlsub.rules.engine import compiled_rules
 from mlsub.systems.fields import status_spelling
+
+#: Rules to repair by: every rule begins so.
+ALL = ("",)
+#: The kinds of repair of texts; other rules on them are left to people.
+MARK, LINE_ENDS, BLANKS = "file.byte-order-mark", "file.line-ends", "file.trailing-blanks"
+DUPLICATE, STATUS = "system.duplicate-key", "system.status"
+#: The beginning of those of repeated keys: key.<key>.repeated.
+REPEATED = "repeated"
+
+
+class Repair(msgspec.Struct, frozen=True, kw_only=True):
+    """One repair: by which rule, where (1-based line of the file as it is, None for its name), and what is done.
+
+    ``count`` is how many lines it fixes, where it is the same on many.
+    """
+
+    rule: str
+    line: int | None
+    action: str
+    count: int = 1
+
 
 _BOM = b"\xef\xbb\xbf"
 #: Tools that each put one before a file leave several.

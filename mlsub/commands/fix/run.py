@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import ClassVar
 
 import msgspec
 
-from mlsub.commands.fix import model
-from mlsub.commands.fix.repairs import fix_description, fix_log
+from mlsub.commands.fix.repairs import ALL, REPEATED, Repair, fix_description, fix_log
 from mlsub.commands.fix.tree import Files, has_other_logs, root_of, shadow
 from mlsub.findings import Effect, Finding, Kind, Verdict
 from mlsub.io import MlsubError, reason_of
@@ -19,6 +19,7 @@ from mlsub.io.look import failing_as, open_regular
 from mlsub.log.reader import TOKEN_MLL
 from mlsub.log.rewrite import FileEdit, check_source
 from mlsub.packing.edits import EditPlan, diff_hunks, edited, lines_of
+from mlsub.present.envelope import Answer
 from mlsub.rounds import Round, get_round
 from mlsub.rules.catalogue import demanded_key, finding, has_effect
 from mlsub.submission.find import PathKind, Place, locate
@@ -29,6 +30,41 @@ from mlsub.workspace.runs import round_of
 
 #: Logs above are reported and left: no result may be as large.
 MAX_LOG = 128 << 20
+
+
+class Changed(msgspec.Struct, frozen=True, kw_only=True):
+    """A file or folder that is repaired: its path below the root, and its new one, null where that stays.
+
+    ``failed`` says why the repairs could not be made, null where they were or are only proposed.
+    """
+
+    path: str
+    renamed_to: str | None
+    repairs: tuple[Repair, ...]
+    failed: str | None = None
+
+
+class Fixed(msgspec.Struct, frozen=True, kw_only=True):
+    """The repairs below one root, and the official verdict before and after.
+
+    Both are null where no round is known; ``after`` also where a repair failed. ``not_repaired`` is left to people.
+    """
+
+    root: str
+    before: Verdict | None
+    after: Verdict | None
+    changes: tuple[Changed, ...]
+    not_repaired: tuple[Finding, ...]
+    notes: tuple[str, ...]
+
+
+class Fix(Answer, frozen=True, kw_only=True):
+    """Repairs that are proposed, or made where ``written`` says so."""
+
+    SCHEMA: ClassVar[int] = 4
+
+    written: bool
+    plans: tuple[Fixed, ...]
 
 
 def fix(
@@ -54,7 +90,7 @@ def fix(
             try:
                 here = Path(work, str(number))
                 here.mkdir()
-                repairs = RepairPlan(path, context, wanted or model.ALL, here)
+                repairs = RepairPlan(path, context, wanted or ALL, here)
                 # Before anything moves: of a folder that is renamed, the diff names every file.
                 diffs += repairs.plan.diff() if diff else ()
                 if write:
@@ -101,7 +137,7 @@ class RepairPlan:
         self._context, self._wanted, self._work = context, wanted, work
         self._left: list[Finding] = []
         self._notes: list[str] = []
-        self.repairs: dict[Path, list[model.Repair]] = {}
+        self.repairs: dict[Path, list[Repair]] = {}
         self.plan = EditPlan(root_of(self._place))
         #: Files with the new content of those that change.
         self._contents: dict[Path, Path] = {}
@@ -116,11 +152,11 @@ class RepairPlan:
             self._after = after = self._judge(before)
             self._leave_the_rest(after)
 
-    def answer(self) -> model.Fixed:
+    def answer(self) -> Fixed:
         """Return what is proposed, or was made. The verdict after it is not known where a part of it failed."""
         plan = self.plan
         changed = [
-            model.Changed(
+            Changed(
                 path=plan.below(path),
                 renamed_to=plan.below(plan.renamed(path)) if path in plan.renames else None,
                 repairs=tuple(repairs),
@@ -128,7 +164,7 @@ class RepairPlan:
             )
             for path, repairs in sorted(self.repairs.items())
         ]
-        return model.Fixed(
+        return Fixed(
             root=str(plan.root),
             before=self._before.official if self._before else None,
             after=self._after.official if self._after and not plan.failed else None,
@@ -206,7 +242,7 @@ class RepairPlan:
             self._contents[file], self.repairs[file] = content, repairs
             self.plan.edits[file] = FileEdit(
                 write=lambda _, sink: sink.write(content.read_bytes()),
-                removed={repair.line or 0 for repair in repairs if demanded_key(repair.rule, model.REPEATED)},
+                removed={repair.line or 0 for repair in repairs if demanded_key(repair.rule, REPEATED)},
                 read=read,
                 hunks=diff_hunks(lines, edits),
             )
@@ -245,7 +281,7 @@ class RepairPlan:
         """Report what still rejects, and the findings that have a repair in other cases."""
         seen = {(one.rule, one.path) for one in self._left}
         for found in after.findings:
-            repeated = found.kind is Kind.OFFICIAL and demanded_key(found.rule, model.REPEATED)
+            repeated = found.kind is Kind.OFFICIAL and demanded_key(found.rule, REPEATED)
             repairable = repeated or has_effect(found, Effect.REPAIRABLE)
             if (found.rejects or repairable) and found.rule.startswith(self._wanted):
                 self._left += [found] if (found.rule, found.path) not in seen else []

@@ -10,7 +10,7 @@ from io import BytesIO
 from itertools import chain, count
 from pathlib import Path
 
-from mlsub.commands.fix.model import BENCHMARK, DESCRIPTION, RESULT_NAME, RESULTS, STRAY, Repair
+from mlsub.commands.fix.repairs import Repair
 from mlsub.findings import Finding
 from mlsub.io.look import open_regular
 from mlsub.log.event import Event, decode
@@ -22,6 +22,9 @@ from mlsub.rules.load import entry_requirements
 from mlsub.submission.find import SCALING_FOLDERS, PathKind, Place, folders, is_organisation
 from mlsub.submission.remedies import ALMOST_RESULT, OTHER_LOG, other_logs, renamed_benchmark
 
+#: The kinds of repair of names.
+RESULT_NAME, BENCHMARK, DESCRIPTION = "tree.result-name", "tree.unknown-benchmark", "tree.system-description-missing"
+STRAY, RESULTS = "tree.stray-logs", "tree.results-missing"
 _RIGHT = re.compile(r"result_.*\.txt")
 #: How far a file is read to find out whether it is a log.
 _HEAD = 1 << 22

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.fix.model import ALL, Repair
-from mlsub.commands.fix.repairs import fix_description
+from mlsub.commands.fix.repairs import ALL, Repair, fix_description
 from mlsub.packing.edits import edited, lines_of
 from mlsub.rounds import get_round
 from mlsub.systems.fields import status_spelling

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.fix.model import ALL
-from mlsub.commands.fix.repairs import fix_log
+from mlsub.commands.fix.repairs import ALL, fix_log
 from mlsub.log.event import decode
 from mlsub.log.reader import TOKEN, read_records
 from mlsub.packing.edits import edited, lines_of
