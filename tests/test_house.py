@@ -54,7 +54,7 @@ COMPARED = {
     ("mlsub/commands/fix/document.py", "_whole_file_items"): "repairs of a file as a whole have words of their own",
     ("mlsub/commands/fix/document.py", "_plan_blocks"): "repairs of a file as a whole have words of their own",
     ("mlsub/commands/fix/run.py", "_leave_the_rest"): "--select",
-    ("mlsub/commands/fix/run.py", "_look"): "--select",
+    ("mlsub/commands/fix/run.py", "_find_repairs"): "--select",
     ("mlsub/commands/review/run.py", "rates_of"): "counts findings by rule",
     ("mlsub/config/load.py", "_waiver_flaws"): "the rule that a waiver names",
     ("mlsub/config/waivers.py", "_unused_notes"): "the rule that a waiver names",

@@ -76,7 +76,7 @@ def plan_truncation(file: Path, limit: int = LIMIT) -> tuple[Shortened, FileEdit
     if found.st_size <= limit:
         return None
     records = sum(1 for _ in records_of(file))
-    kept = _kept_of(file, limit)
+    kept = _find_kept(file, limit)
     with open_regular(file) as source:
         marker, lines, left_out = _shorten(source, kept)
     shortened = Shortened(
@@ -90,7 +90,7 @@ def plan_truncation(file: Path, limit: int = LIMIT) -> tuple[Shortened, FileEdit
     return shortened, FileEdit(write=lambda source, sink: _shorten(source, kept, marker, sink), read=found)
 
 
-def _kept_of(file: Path, limit: int) -> Kept:
+def _find_kept(file: Path, limit: int) -> Kept:
     with open_regular(file) as source:
         kept = sum(len(text) for mark, text in zones(source) if mark != FREE)
         free = source.tell() - kept
@@ -114,7 +114,7 @@ def _shorten(source: BinaryIO, kept: Kept, marker: bytes = b"", sink: BinaryIO |
     for mark, text in zones(source):
         before, after = text, b""
         if mark == FREE:
-            before, after = _kept(text, seen, *kept)
+            before, after = _kept_ends(text, seen, *kept)
             seen += len(text)
         left_out = text[len(before) : len(text) - len(after)]
         last = before[-1:] or last
@@ -132,7 +132,7 @@ def _shorten(source: BinaryIO, kept: Kept, marker: bytes = b"", sink: BinaryIO |
     return b"\n" * mid_line + words.encode(), lines, size
 
 
-def _kept(text: bytes, start: int, head: int, tail: int) -> tuple[bytes, bytes]:
+def _kept_ends(text: bytes, start: int, head: int, tail: int) -> tuple[bytes, bytes]:
     """Return what is kept of a piece of free text, at its beginning and at its end; it is cut between lines."""
     end = start + len(text)
     if end <= head or start >= tail:

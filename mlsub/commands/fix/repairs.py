@@ -65,7 +65,7 @@ _ACTIONS = {
 _MAX_LINES = 2000
 
 
-def _changed(old: Sequence[bytes], new: Sequence[bytes]) -> list[LineEdit]:
+def _line_edits(old: Sequence[bytes], new: Sequence[bytes]) -> list[LineEdit]:
     """What changes between two lists of lines."""
     start = len(list(takewhile(bool, map(eq, old, new))))
     end = len(list(takewhile(bool, map(eq, reversed(old[start:]), reversed(new[start:])))))
@@ -128,7 +128,7 @@ def fix_log(
         round_: whose rules say which keys appear once; None for repairs of the text alone.
         wanted: rules, or starts of them, to repair by.
     """
-    repeated = _repeats(lines, round_) if round_ is not None and round_.log_format == "mllog" else {}
+    repeated = _find_repeats(lines, round_) if round_ is not None and round_.log_format == "mllog" else {}
     rules = {place: rule for place, key in repeated.items() if (rule := f"key.{key}.repeated").startswith(wanted)}
     edits, repairs = _fix_text(lines, wanted, _without_blanks_of_log, rules)
     action = "remove the record, which repeats an earlier one"
@@ -148,14 +148,14 @@ def _without_blanks_of_log(line: bytes) -> bytes:
     return shorter + end if shorter != body and isinstance(decode(0, last), Event) else line
 
 
-def _repeats(lines: list[bytes], round_: Round) -> dict[int, str]:
+def _find_repeats(lines: list[bytes], round_: Round) -> dict[int, str]:
     """The lines that hold nothing but a record that repeats an earlier one of a key that appears once."""
     found: list[Event] = []
     for number, text, hidden, _ in read_records(BytesIO(b"".join(lines))):
         event = None if hidden else decode(number, text)
         if isinstance(event, Event) and isinstance(event.key, str):
             found.append(event)
-    once = _once(found, round_)
+    once = _keys_appearing_once(found, round_)
     first: dict[str, str] = {}
     repeats: dict[int, str] = {}
     for event in found:
@@ -177,7 +177,7 @@ def _is_alone(line: bytes) -> bool:
     return _RANK.fullmatch(before) is not None and TOKEN not in text and b"\r" not in text.rstrip(b"\r\n")
 
 
-def _once(found: list[Event], round_: Round) -> set[str]:
+def _keys_appearing_once(found: list[Event], round_: Round) -> set[str]:
     """The keys that must appear once, and whose time and order nothing depends on."""
     named: dict[str, Any] = {}
     for event in found:
@@ -223,9 +223,9 @@ def fix_description(
         return [], []
     # What is nested deeper than any description keeps its members; the rest is repaired all the same.
     with suppress(MlsubError):
-        after = _cut(after.decode("utf-8"), statuses, wanted, repairs).encode("utf-8")
+        after = _make_cuts(after.decode("utf-8"), statuses, wanted, repairs).encode("utf-8")
     repairs.sort(key=lambda repair: (repair.line or 0, repair.rule))
-    return _changed(lines, lines_of(after)), repairs
+    return _line_edits(lines, lines_of(after)), repairs
 
 
 def _without_blanks(line: bytes) -> bytes:
@@ -233,10 +233,10 @@ def _without_blanks(line: bytes) -> bytes:
     return body.rstrip(b" \t") + end
 
 
-def _cut(text: str, statuses: Statuses | None, wanted: tuple[str, ...], repairs: list[Repair]) -> str:
+def _make_cuts(text: str, statuses: Statuses | None, wanted: tuple[str, ...], repairs: list[Repair]) -> str:
     """The text with its cuts made, those within another one left out; adds their repairs."""
     parts, at = list[str](), 0
-    for start, end, new, repair in sorted(_cuts(text, statuses, wanted), key=lambda cut: (cut[0], -cut[1])):
+    for start, end, new, repair in sorted(_find_cuts(text, statuses, wanted), key=lambda cut: (cut[0], -cut[1])):
         if start >= at:
             parts += [text[at:start], new]
             at = end
@@ -244,7 +244,7 @@ def _cut(text: str, statuses: Statuses | None, wanted: tuple[str, ...], repairs:
     return "".join([*parts, text[at:]])
 
 
-def _cuts(text: str, statuses: Statuses | None, wanted: tuple[str, ...]) -> Iterator[tuple[int, int, str, Repair]]:
+def _find_cuts(text: str, statuses: Statuses | None, wanted: tuple[str, ...]) -> Iterator[tuple[int, int, str, Repair]]:
     """What to put in the place of what, from where to where, in no order, and the repair that this is."""
     found = members(text)
     feeds = [match.start() for match in re.finditer("\n", text)]

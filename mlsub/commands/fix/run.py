@@ -104,7 +104,7 @@ def fix(
     return plans, diffs, problems
 
 
-def _place(path: str) -> Place:
+def _find_place(path: str) -> Place:
     if "\0" in path or not os.path.lexists(path):
         raise MlsubError(f"There is no {path}. Name a log, a system description, or a folder of results.")
     place = locate(Path(path))
@@ -133,7 +133,7 @@ class RepairPlan:
     """
 
     def __init__(self, path: str, context: Context, wanted: tuple[str, ...], work: Path) -> None:
-        self._place = _place(path)
+        self._place = _find_place(path)
         self._context, self._wanted, self._work = context, wanted, work
         self._left: list[Finding] = []
         self._notes: list[str] = []
@@ -141,9 +141,9 @@ class RepairPlan:
         self.plan = EditPlan(root_of(self._place))
         #: Files with the new content of those that change.
         self._contents: dict[Path, Path] = {}
-        self._before = self._after = before = self._checked(self._place.path)
+        self._before = self._after = before = self._check(self._place.path)
         self._round = self._round_of(before)
-        self._look()
+        self._find_repairs()
         if before is None or self._round is None:
             note = "no round is known, so repairs of names, status and repeated keys are left out; say --round"
             self._notes.append(note)
@@ -184,7 +184,7 @@ class RepairPlan:
             return None
         return get_round(report.usage, report.round, self._context.request.overlay)
 
-    def _checked(self, path: Path) -> Report | None:
+    def _check(self, path: Path) -> Report | None:
         """The official verdict on a path; None where no round is known."""
         [report] = check_paths([path], self._context)
         for found in report.findings:
@@ -201,13 +201,13 @@ class RepairPlan:
         official = Verdict.ACCEPTED if description.accepted else Verdict.REJECTED
         return msgspec.structs.replace(report, official=official, logs=(), entries=(), findings=description.findings)
 
-    def _look(self) -> None:
+    def _find_repairs(self) -> None:
         """Find out what is to be repaired."""
         files = Files(self._place, self._round)
         misnamed = [path for path in files.moves if path.is_file()]
         for file in dict.fromkeys((*files.descriptions, *files.logs, *misnamed)):
             try:
-                self._look_into(file)
+                self._find_repairs_in(file)
             except OSError as error:
                 reason = error.strerror or str(error)
                 self._left.append(finding("log.unreadable", self.plan.below(file), actual=reason))
@@ -217,7 +217,7 @@ class RepairPlan:
                 self.repairs.setdefault(path, []).append(repair)
         self._left += [one for one in files.left if one.rule.startswith(self._wanted)]
 
-    def _look_into(self, file: Path) -> None:
+    def _find_repairs_in(self, file: Path) -> None:
         """Find out what of the content of a file is to be repaired."""
         description = file.suffix.lower() == ".json"
         limit = MAX_BYTES if description else MAX_LOG
@@ -263,8 +263,8 @@ class RepairPlan:
     def _is_worse(self, before: Report, after: Report) -> bool:
         """Whether anything that was accepted no longer is, the whole included; a log may have a new name."""
         plan = self.plan
-        kept = {plan.below(plan.renamed(plan.root / path)) for path in _logs(before)}
-        lost = (kept - _logs(after)) | (_entries(before) - _entries(after))
+        kept = {plan.below(plan.renamed(plan.root / path)) for path in _accepted_logs(before)}
+        lost = (kept - _accepted_logs(after)) | (_accepted_entries(before) - _accepted_entries(after))
         return max(before.official, after.official, key=list(Verdict).index) is not before.official or bool(lost)
 
     def _judged_after(self, before: Report, name: str) -> Report:
@@ -273,7 +273,7 @@ class RepairPlan:
         work = self._work / name
         work.mkdir()
         top = shadow(self.plan, self._contents, work)
-        report = self._checked(top / self.plan.below(self.plan.renamed(self._place.path)))
+        report = self._check(top / self.plan.below(self.plan.renamed(self._place.path)))
         assert report is not None  # noqa: S101  (the context has a round)
         return report
 
@@ -287,11 +287,11 @@ class RepairPlan:
                 self._left += [found] if (found.rule, found.path) not in seen else []
 
 
-def _logs(report: Report) -> set[str]:
+def _accepted_logs(report: Report) -> set[str]:
     return {log.path for log in report.logs if log.official == "compliant"}
 
 
-def _entries(report: Report) -> set[tuple[str, ...]]:
+def _accepted_entries(report: Report) -> set[tuple[str, ...]]:
     return {
         (entry.organisation, entry.system, entry.benchmark, entry.scaling_type or "")
         for entry in report.entries

@@ -37,7 +37,7 @@ def root_of(place: Place) -> Path:
     return place.path.parent if place.kind is PathKind.LOG else place.path
 
 
-def _benchmarks(place: Place, organisations: Sequence[Path], *, deep: bool) -> list[Path]:
+def _benchmark_folders(place: Place, organisations: Sequence[Path], *, deep: bool) -> list[Path]:
     """The folders of benchmarks; ``deep`` where the round has folders of scaling between them and systems."""
     if place.kind is PathKind.BENCHMARK:
         return [place.path]
@@ -68,7 +68,7 @@ def _holds_results(folder: Path) -> bool:
 
 def has_other_logs(folder: Path) -> bool:
     """Return whether a folder has logs that are numbered by any habit."""
-    return any(_numbered(file, ALMOST_RESULT, OTHER_LOG) and _is_log(file) for file in _children(folder))
+    return any(_number_in(file, ALMOST_RESULT, OTHER_LOG) and _is_log(file) for file in _children(folder))
 
 
 def _folders(above: Path) -> list[Path]:
@@ -108,15 +108,15 @@ class Files:
         organisations = [place.path] if place.kind is PathKind.ORGANISATION else []
         if place.kind is PathKind.ORGANISATIONS:
             organisations = [folder for folder in _folders(place.path) if is_organisation(folder)]
-        benchmarks = _benchmarks(place, organisations, deep=round_ is not None and round_.scaling_folders)
+        benchmarks = _benchmark_folders(place, organisations, deep=round_ is not None and round_.scaling_folders)
         for folder in benchmarks:
             self.logs += [file for file in _files(folder, ".txt") if file.name.startswith("result_")]
             if round_ is not None:
-                self._benchmark(folder, round_)
+                self._look_at_benchmark(folder, round_)
         for organisation in organisations:
             self.descriptions += _files(organisation / "systems", ".json")
             if round_ is not None:
-                self._organisation(organisation)
+                self._look_at_organisation(organisation)
 
     def _move(self, path: Path, target: Path, rule: str) -> None:
         if path.is_symlink():
@@ -135,7 +135,7 @@ class Files:
     def _leave(self, rule: str, path: Path, found: str, fix: str) -> None:
         self.left.append(finding(rule, path.relative_to(self._root).as_posix(), actual=found, fix=fix))
 
-    def _organisation(self, organisation: Path) -> None:
+    def _look_at_organisation(self, organisation: Path) -> None:
         """The folder of the results, and descriptions that differ from their system in the case of letters alone."""
         results = results_of(organisation)
         if results.name != "results":
@@ -152,36 +152,36 @@ class Files:
             if len(close) == 1:
                 self._move(close[0], close[0].with_name(name), DESCRIPTION)
 
-    def _benchmark(self, folder: Path, round_: Round) -> None:
+    def _look_at_benchmark(self, folder: Path, round_: Round) -> None:
         """A benchmark's folder by another name; its logs that lie one folder too deep or have another name."""
         known = folder.name in round_.benchmarks
         needed = entry_requirements(round_.usage, round_.name, folder.name, round_.overlay).runs if known else 0
-        logs = self._results(folder, folder, RESULT_NAME, needed)
+        logs = self._find_results(folder, folder, RESULT_NAME, needed)
         inside = _folders(folder)
         if not logs and len(inside) == 1:
-            logs = self._results(inside[0], folder, STRAY, needed)
+            logs = self._find_results(inside[0], folder, STRAY, needed)
         if folder.name not in round_.benchmarks and folder != self._root:
             self._rename_benchmark(folder, logs, round_)
 
-    def _results(self, folder: Path, to: Path, rule: str, needed: int) -> list[Path]:
+    def _find_results(self, folder: Path, to: Path, rule: str, needed: int) -> list[Path]:
         """The logs of a folder, which are to be called results of another one or of this, that needs so many."""
         files = [file for file in _children(folder) if file.is_file()]
         right = [file for file in files if _RIGHT.fullmatch(file.name)]
-        almost = [file for file in files if file not in right and _numbered(file, ALMOST_RESULT) and _is_log(file)]
+        almost = [file for file in files if file not in right and _number_in(file, ALMOST_RESULT) and _is_log(file)]
         named = [*right, *almost]
         # Beside results, a log by another name can be anything: a run that was left out, or the output of a node.
         room = needed - len(named) if named else len(files)
         numbers = other_logs([file.name for file in files if file not in named], room)
         others = [folder / name for name in numbers if _is_log(folder / name)]
         for file in [*(right if folder != to else ()), *almost]:
-            name = file.name if file in right else f"result_{_numbered(file, ALMOST_RESULT)}.txt"
+            name = file.name if file in right else f"result_{_number_in(file, ALMOST_RESULT)}.txt"
             self._move(file, to / name, rule)
         for file in others:
             number = numbers[file.name]
-            self._move(file, self._free(to, number) if named else to / f"result_{number}.txt", rule)
+            self._move(file, self._free_name(to, number) if named else to / f"result_{number}.txt", rule)
         return [*named, *others]
 
-    def _free(self, folder: Path, number: str) -> Path:
+    def _free_name(self, folder: Path, number: str) -> Path:
         """A name for one result more: with its own number, or the first that is free."""
         names = (folder / f"result_{each}.txt" for each in chain([number], count()))
         return next(name for name in names if not self._is_taken(name))
@@ -204,7 +204,7 @@ def logged_benchmark(log: Path) -> str | None:
     return None
 
 
-def _numbered(file: Path, *names: re.Pattern[str]) -> str | None:
+def _number_in(file: Path, *names: re.Pattern[str]) -> str | None:
     """The number in a name of one of these forms."""
     return next((match[1] for name in names if (match := name.fullmatch(file.name))), None)
 

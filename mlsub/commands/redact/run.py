@@ -101,7 +101,7 @@ def redact(
         MlsubError: a path or the folder for copies cannot be used.
     """
     files = find_logs(paths)
-    others, unsearched = _beside(paths, files)
+    others, unsearched = _find_other_files(paths, files)
     root = common_folder([*files, *others, *unsearched])
     copies = _new_folder(output) if output is not None else None
     plan = EditPlan(common_folder(files))
@@ -137,7 +137,7 @@ def redact(
     ), problems
 
 
-def _beside(paths: Sequence[str], logs: Sequence[Path]) -> tuple[list[Path], dict[Path, str]]:
+def _find_other_files(paths: Sequence[str], logs: Sequence[Path]) -> tuple[list[Path], dict[Path, str]]:
     """The other files below the folders that are named, and what is not searched, with the reason."""
     others: list[Path] = []
     unsearched: dict[Path, str] = {}
