@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
-from mlsub.commands.fix.repairs import BLANKS, LINE_ENDS, MARK, Repair
+from mlsub.commands.fix.repairs import TEXT_REPAIRS, Repair
 from mlsub.commands.fix.run import Changed, Fix, Fixed
 from mlsub.io.show import plural
 from mlsub.packing.truncate import Truncation
@@ -13,12 +13,6 @@ from mlsub.present import document as doc
 
 #: Lines of a diff that people are shown of one file; ``--format diff`` has all.
 MAX_LINES = 40
-#: Repairs of a file's text as a whole: what they remove, and what it becomes.
-_WHOLE = {
-    MARK: "byte order mark removed",
-    LINE_ENDS: "CR LF to LF",
-    BLANKS: "trailing blanks removed",
-}
 _MIB = 1 << 20
 
 
@@ -38,7 +32,7 @@ def _plan_blocks(plan: Fixed, hunks: Mapping[str, bytes], *, written: bool) -> I
     yield doc.Facts((("below", doc.Span(plan.root, "path")),))
     yield doc.Items(tuple(_whole_file_items(made)))
     for change in made:
-        repairs = tuple(_repair_words(repair) for repair in change.repairs if repair.rule not in _WHOLE)
+        repairs = tuple(_repair_words(repair) for repair in change.repairs if repair.rule not in TEXT_REPAIRS)
         if repairs:
             blocks = doc.Items(repairs), *_diff_blocks(hunks.get(change.path, b""), change)
             yield doc.Section(doc.Span(change.path, "path"), blocks)
@@ -51,11 +45,11 @@ def _plan_blocks(plan: Fixed, hunks: Mapping[str, bytes], *, written: bool) -> I
 
 def _whole_file_items(made: Sequence[Changed]) -> Iterator[doc.Words]:
     """One line a repair that is the same in each line of many files."""
-    for rule, what in _WHOLE.items():
+    for rule, (_, done) in TEXT_REPAIRS.items():
         files = [change.path for change in made if any(repair.rule == rule for repair in change.repairs)]
         if files:
             which = doc.Span(files[0], "path") if len(files) == 1 else f"{len(files)} files"
-            yield (which, f": {what} ", doc.Span(f"[{rule}]", "code"))
+            yield (which, f": {done} ", doc.Span(f"[{rule}]", "code"))
 
 
 def _repair_words(repair: Repair) -> doc.Words:
@@ -66,7 +60,7 @@ def _repair_words(repair: Repair) -> doc.Words:
 def _diff_blocks(hunks: bytes, changed: Changed) -> Iterator[doc.Block]:
     """The beginning of the diff, but not where every line of the file changes."""
     lines = hunks.split(b"\n")[:-1]
-    if lines and not any(repair.rule in _WHOLE for repair in changed.repairs):
+    if lines and not any(repair.rule in TEXT_REPAIRS for repair in changed.repairs):
         yield doc.Code("\n".join(line.decode("utf-8", "backslashreplace") for line in lines[:MAX_LINES]))
         if len(lines) > MAX_LINES:
             yield doc.Text(f"... and {len(lines) - MAX_LINES} more lines; --format diff has all")

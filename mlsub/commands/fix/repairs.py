@@ -55,12 +55,12 @@ class Repair(msgspec.Struct, frozen=True, kw_only=True):
 _BOM = b"\xef\xbb\xbf"
 #: Tools that each put one before a file leave several.
 _MARKS = re.compile(b"(?:" + _BOM + b")+")
-_ACTIONS = {
-    MARK: "remove the byte order mark",
-    LINE_ENDS: "end lines in LF",
-    BLANKS: "remove trailing blanks",
+#: The repairs of a text as a whole: what is to be done, and what was.
+TEXT_REPAIRS = {
+    MARK: ("remove the byte order mark", "byte order mark removed"),
+    LINE_ENDS: ("end lines in LF", "CR LF to LF"),
+    BLANKS: ("remove trailing blanks", "trailing blanks removed"),
 }
-
 #: Above so many changed lines in the middle of a file no shortest diff is looked for.
 _MAX_LINES = 2000
 
@@ -87,9 +87,9 @@ def _fix_text(
         without_blanks: a line without the blanks at its end that mean nothing.
         gone: places of lines.
     """
-    mark, ends, blanks = (rule.startswith(wanted) for rule in _ACTIONS)
+    mark, ends, blanks = (rule.startswith(wanted) for rule in TEXT_REPAIRS)
     edits: list[LineEdit] = []
-    found: dict[str, list[int]] = {rule: [] for rule in _ACTIONS}
+    found: dict[str, list[int]] = {rule: [] for rule in TEXT_REPAIRS}
     for place, line in enumerate(lines):
         if place in gone:
             edits.append((place, place + 1, []))
@@ -107,7 +107,7 @@ def _fix_text(
         if new != line:
             edits.append((place, place + 1, [new]))
     return edits, [
-        Repair(rule=rule, line=places[0] + 1, action=_ACTIONS[rule], count=len(places))
+        Repair(rule=rule, line=places[0] + 1, action=TEXT_REPAIRS[rule][0], count=len(places))
         for rule, places in found.items()
         if places
     ]
@@ -255,8 +255,8 @@ def _find_cuts(text: str, statuses: Statuses | None, wanted: tuple[str, ...]) ->
     groups: dict[tuple[int, str], list[Member]] = defaultdict(list)
     for member in found:
         groups[member.owner, member.name].append(member)
-    for group in groups.values():
-        if not DUPLICATE.startswith(wanted) or len({_canonical(text[one.value_start : one.end]) for one in group}) > 1:
+    for group in groups.values() if DUPLICATE.startswith(wanted) else ():
+        if len(group) == 1 or len({_canonical(text[one.value_start : one.end]) for one in group}) > 1:
             continue
         for member in group[1:]:
             start = member.comma
@@ -264,12 +264,8 @@ def _find_cuts(text: str, statuses: Statuses | None, wanted: tuple[str, ...]) ->
             while text[start - 1] in " \t\r\n":
                 start -= 1
             name = member.name if len(member.name) <= 40 else f"{member.name[:40]}..."
-            yield (
-                start,
-                member.end,
-                "",
-                repair(DUPLICATE, member, f"remove the second {name}, which has the same value"),
-            )
+            action = f"remove the second {name}, which has the same value"
+            yield start, member.end, "", repair(DUPLICATE, member, action)
     if STATUS.startswith(wanted) and statuses is not None and text.lstrip().startswith("{"):
         status = groups.get((text.index("{"), "status"), [])
         values = {text[member.value_start : member.end] for member in status}
