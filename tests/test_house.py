@@ -118,3 +118,17 @@ def test_no_test_measures_time_or_memory() -> None:
         if file.name.startswith("test_") and "monotonic()" in text and "HUNG" not in text:
             found.append(f"{shown}: waits for another time than HUNG")
     assert found == []
+
+
+#: Public class names that several modules have, with the reason.
+SHARED_NAMES = {"RecorderCallback": "the callback of each framework is imported from that framework's module"}
+
+
+def test_a_public_class_name_means_one_thing() -> None:
+    found: dict[str, set[str]] = {}
+    for module in MODULES:
+        for node in ast.walk(ast.parse((REPOSITORY / module).read_text("utf-8"))):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                found.setdefault(node.name, set()).add(module)
+    assert {name for name, modules in found.items() if len(modules) > 1} == set(SHARED_NAMES)
+    assert len(SHARED_NAMES) <= 10

@@ -20,14 +20,10 @@ from mlsub.commands import Command
 @click.option("--benchmark", metavar="BENCHMARK", multiple=True, help="Add a benchmark; repeatable.")
 @click.option("--scaling", type=click.Choice(["strong", "weak"]), help="Set the scaling of all entries (HPC).")
 @click.option("--implementation", metavar="NAME", help="Name the folder of the code.")
-@click.option(
-    "--runs", metavar="DIR", default="runs", show_default=True, help="Take the logs from DIR/<system>/<benchmark>."
-)
-@click.option("--deadline", metavar="DAY", help="Name the last day to submit, such as 2026-12-31.")
 @click.option("--force", is_flag=True, help="Replace FILE; the earlier file is kept as FILE.~1~.")
 @click.option("--ask/--no-ask", default=None, help="Ask for what no option gives; the default on a terminal.")
 def command(
-    file: Path, tree: Path | None, runs: str, force: bool, ask: bool | None, **flags: str | tuple[str, ...] | None
+    file: Path, tree: Path | None, force: bool, ask: bool | None, **flags: str | tuple[str, ...] | None
 ) -> None:
     """Write the manifest of a submission: from options, answers to questions, or an existing submission.
 
@@ -38,4 +34,4 @@ def command(
     from mlsub.commands.init.run import init
 
     given = {name: ",".join(said) if isinstance(said, tuple) else said for name, said in flags.items()}
-    init(file, tree, runs, given, force=force, ask=ask)
+    init(file, tree, given, force=force, ask=ask)

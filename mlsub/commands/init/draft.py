@@ -90,8 +90,8 @@ class Answers(msgspec.Struct, frozen=True):
                 click.echo(str(error))
 
 
-def draft_from(answers: Answers, runs: str) -> Draft:
-    """Return a draft with every system and benchmark; each has its runs in ``<runs>/<system>/<benchmark>``.
+def draft_from(answers: Answers) -> Draft:
+    """Return a draft with every system and benchmark; each has its runs in ``runs/<system>/<benchmark>``.
 
     Raises:
         ValueError: something is missing and nobody is asked, or an option names what does not exist.
@@ -130,7 +130,7 @@ def draft_from(answers: Answers, runs: str) -> Draft:
                 "benchmark": benchmark,
                 "division": division,
                 "implementation": code,
-                "runs": path("/".join(part for part in (runs, system, scaling, benchmark) if part)),
+                "runs": path("/".join(part for part in ("runs", system, scaling, benchmark) if part)),
             }
             for system in systems
             for benchmark in benchmarks

@@ -21,15 +21,12 @@ from mlsub.rounds import get_round, normalise_round
 from mlsub.submission.find import find, is_organisation
 
 
-def init(
-    file: Path, tree: Path | None, runs: str, given: Mapping[str, str | None], *, force: bool, ask: bool | None
-) -> None:
+def init(file: Path, tree: Path | None, given: Mapping[str, str | None], *, force: bool, ask: bool | None) -> None:
     """Write a manifest.
 
     Args:
         file: where to.
         tree: start from this submission.
-        runs: where the logs are, as the manifest is to say it.
         given: what the options say, by their names.
         force: replace a file that is there.
         ask: ask for what no option gives; by default on a terminal.
@@ -42,8 +39,8 @@ def init(
         if tree is not None:
             draft, notes = _of_tree(tree, file, given["round"], given["usage"])
         else:
-            draft, notes = draft_from(Answers(given, sys.stdin.isatty() if ask is None else ask), runs), []
-        text = manifest_text({**draft, "deadline": given["deadline"]}, notes)
+            draft, notes = draft_from(Answers(given, sys.stdin.isatty() if ask is None else ask)), []
+        text = manifest_text(draft, notes)
         _check_manifest(text, file.name)
         write_output(file, text.encode(), force=force)
     except ValueError as error:
