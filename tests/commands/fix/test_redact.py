@@ -150,7 +150,7 @@ def test_hosts_of_many_lists_are_looked_up_within_bounds(tmp_path: Path) -> None
     with patch("mlsub.packing.redact.patterns.members", counted):
         redactor.survey([file])
     assert made[0] < MAX_LOOKED_UP + 5000
-    assert len(redactor._names) < 2 * 5000
+    assert len(redactor._finder.names) < 2 * 5000
     assert list(redactor.replace([b"n100 n4000"])) == [b"<host-2002> <host-2003>"]
 
 
