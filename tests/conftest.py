@@ -106,6 +106,7 @@ def expected_text(request: pytest.FixtureRequest) -> ExpectedText:
     def check(name: str, text: str) -> None:
         file = folder / name
         if request.config.getoption("--update-expected"):
+            folder.mkdir(exist_ok=True)
             file.write_text(text, encoding="utf-8")
         assert text == file.read_text(encoding="utf-8"), f"{file}: pytest --update-expected writes it anew"
 

@@ -24,6 +24,8 @@ PUBLISHED = {"compare", "audit"}
 AFTER = ("init", "status", "pack", "seal", "unseal", "verify", "db build", "db query")
 #: Commands whose example is to find something: status a package that is to be packed, rules keys what a file lacks.
 FINDS = {"status", "compare", "audit", "rules keys"}
+#: Commands on a page of docs/ that need no row of README.
+IN_HELP_ALONE = {"cache", "completion", "schema"}
 EXAMPLES = {name: str(getattr(command, "example", "")) for name, command in leaves().items()}
 
 
@@ -84,3 +86,11 @@ def _works(name: str, reader: Reader) -> None:
     step = Step(EXAMPLES[name].replace(KEY, (reader.folder / "committee.txt").read_text().strip()), ())
     done = reader.type(step.command, int(name in FINDS))
     assert done.stdout or " -o " in step.command
+
+
+def test_every_command_is_in_the_readme_and_on_a_page() -> None:
+    table = (REPOSITORY / "README.md").read_text("utf-8").partition("## Commands")[2].partition("## ")[0]
+    written = "".join(page.read_text("utf-8") for page in (REPOSITORY / "docs").glob("*.md"))
+    named = {name.split()[0] for name in leaves()}
+    assert {name for name in named if f"`{name}`" not in table} == IN_HELP_ALONE
+    assert {name for name in named if f"mlsub {name}" not in written} == set()

@@ -17,9 +17,12 @@ def main(names: list[str]) -> int:
     if unknown:
         print("no such case:", *unknown, file=sys.stderr)
         return 2
-    changed = 0
+    changed = skipped = 0
     for case in cases().values():
-        if (names and case.name not in names) or (case.needs_corpus and not CORPUS.is_dir()):
+        if names and case.name not in names:
+            continue
+        if case.needs_corpus and not CORPUS.is_dir():
+            skipped += 1
             continue
         began = time.monotonic()
         old, new = kept(case), ask(case)
@@ -30,7 +33,7 @@ def main(names: list[str]) -> int:
             print(case.name, *(difference(old, new) if old else [f"  {len(new)} new facts"]), sep="\n")
             FACTS.mkdir(exist_ok=True)
             file_of(case).write_text(dumps(new), encoding="utf-8")
-    print(f"{changed} cases changed")
+    print(f"{changed} cases changed", *([f"{skipped} skipped: no published packages"] if skipped else []), sep=", ")
     return 0
 
 
