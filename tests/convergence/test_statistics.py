@@ -101,6 +101,7 @@ def test_the_limit_is_where_scipys_test_turns(mean: float, part: float, referenc
 
 def test_without_spread_only_the_mean_itself_is_accepted() -> None:
     assert least_accepted_mean(40.0, 0.0, 8, 3) == 40.0
+    assert least_accepted_mean(40.0, 2.0, 1, 1) == 40.0  # No degree of freedom.
 
 
 def test_a_limit_worked_out_by_hand() -> None:
