@@ -18,7 +18,7 @@ from mlsub.commands.settings import check_settings, setting
 from mlsub.io import MlsubError
 from mlsub.io.show import inert, message_line, tolerate
 from mlsub.io.write import cannot_write, check_output, write_file
-from mlsub.present import CI_FORMATS, FORMATS, format_of_file
+from mlsub.present import CI_FORMATS, FILE_ENDINGS, FORMATS, format_of_file
 from mlsub.present.terminal import render
 
 if TYPE_CHECKING:
@@ -30,16 +30,6 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-#: The formats that the ending of a file's name allows; the first is that of a file without a --format.
-_ENDINGS = {
-    ".json": ("json", "sarif", "gitlab"),
-    ".md": ("markdown",),
-    ".markdown": ("markdown",),
-    ".html": ("html",),
-    ".htm": ("html",),
-    ".sarif": ("sarif",),
-    ".xml": ("junit",),
-}
 _ORDER = "mlsub.order"
 _BINARY = ("arrow", "parquet", "xlsx")  # No text, of which a runner would read lines.
 
@@ -314,7 +304,9 @@ def targets(command: str, given: Sequence[str | Path], *, force: bool, usual: st
     for at, file in enumerate(given):
         if isinstance(file, str):
             continue
-        allowed = _ENDINGS.get(file.suffix.lower(), FORMATS + CI_FORMATS)
+        # Text may have any name, and a name that says nothing any format.
+        named = [name for name in (*FORMATS[1:], *CI_FORMATS) if file.suffix.lower() in FILE_ENDINGS[name]]
+        allowed = named or (*FORMATS, *CI_FORMATS)
         if at not in owned and at + 1 in left and given[at + 1] in allowed:
             owned[at] = at + 1
             left.remove(at + 1)

@@ -7,16 +7,20 @@ from pathlib import PurePath
 
 #: ``json`` is the model of an answer in its envelope; each of the others is a module of this package.
 FORMATS = ("text", "json", "markdown", "html")
-#: The endings of files, by the format that they ask for where no option names one.
+#: The endings of files, by the format that they ask for where no option names one; ``.json`` may be several.
 FILE_ENDINGS = {
     "text": (".txt",),
     "json": (".json",),
-    "markdown": (".md",),
-    "html": (".html",),
+    "markdown": (".md", ".markdown"),
+    "html": (".html", ".htm"),
     "csv": (".csv",),
     "arrow": (".arrow", ".arrows"),
     "parquet": (".parquet",),
     "xlsx": (".xlsx",),
+    "sarif": (".sarif", ".json"),
+    "junit": (".xml",),
+    "github": (),
+    "gitlab": (".json",),
 }
 #: What CI reads of a command that checks: each is a module of this package that renders :mod:`mlsub.present.ci`.
 CI_FORMATS = ("sarif", "junit", "github", "gitlab")

@@ -53,9 +53,13 @@ def test_every_format(name: str, tmp_path: Path) -> None:
     answers = {format_: run(*call.line(made[format_]), "--format", format_) for format_ in FORMATS}
     assert len({outcome.status for outcome in answers.values()}) == 1
     assert {outcome.stderr for outcome in answers.values()} == {""}
-    assert answers["text"].stdout.startswith(f"{call.title.format(new=made['text'])}\n\n")
-    assert answers["markdown"].stdout.startswith(f"# {call.title.format(new=made['markdown'])}\n\n")
-    assert f"<title>{call.title.format(new=made['html'])}</title>" in answers["html"].stdout
+    titles = {format_: call.title.format(new=file) for format_, file in made.items()}
+    shown = {
+        "text": answers["text"].stdout.startswith(f"{titles['text']}\n\n"),
+        "markdown": answers["markdown"].stdout.startswith(f"# {titles['markdown']}\n\n"),
+        "html": f"<title>{titles['html']}</title>" in answers["html"].stdout,
+    }
+    assert shown == dict.fromkeys((format_ for format_ in FORMATS if format_ != "json"), True)
     answer_schema(name).validate(answers["json"].document)
     assert answers["json"].document["command"] == name
 
