@@ -288,7 +288,8 @@ _TRIES = 4
 _TOKEN, _RARE = b":::SYSJSON ", b":::SYSJ"
 #: A record behind the number of the process that logged it, as launchers write it.
 _AFTER_RANK = b": " + TOKEN
-_RANKED = re.compile(rb"(?:^|[\r\n]) *(\d{1,8}) *" + re.escape(_AFTER_RANK))
+#: Digits of the number of a process.
+_MOST_DIGITS = 8
 #: The fields of a system that say how large it is, as descriptions and logs name them; these are kept.
 SCALE = ("number_of_nodes", "accelerators_per_node")
 _decoder = json.JSONDecoder()
@@ -336,8 +337,17 @@ def _count_processes(head: bytes) -> int:
     # Most logs name none: where the last record has no number before it, the others are not looked at.
     if not head.startswith(_AFTER_RANK, max(head.rfind(TOKEN) - 2, 0)):
         return 0
-    ranks = {int(rank) for rank in _RANKED.findall(head)}
+    # An expression over all of it would be a tenth of a cold check.
+    *before, _ = head.split(_AFTER_RANK)
+    ranks = {rank for place, text in enumerate(before) if (rank := _rank_at_end(text, first=place == 0)) is not None}
     return len(ranks) if ranks == set(range(len(ranks))) else 0
+
+
+def _rank_at_end(text: bytes, *, first: bool) -> int | None:
+    """Return the number that is all of the last line of a text; None where it is not, or is only a part of a line."""
+    begin = max(text.rfind(b"\n"), text.rfind(b"\r")) + 1
+    rank = text[begin:].strip(b" ")
+    return int(rank) if (begin or first) and rank.isdigit() and len(rank) <= _MOST_DIGITS else None
 
 
 def _fields(text: str) -> dict[str, str] | None:
