@@ -6,7 +6,7 @@ import re
 from bisect import bisect
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import accumulate, chain, islice
 
 from mlsub.packing.redact import patterns
@@ -101,9 +101,9 @@ class PrivateFinder:
     def find(self, text: bytes) -> list[PrivateSpan]:
         """Return what is private in whole lines, with NUL for what is replaced already, in no order."""
         found = self._find_secrets(text)
-        found += self._judged(text, _look_private, self._maybe_names)
+        found += self._judged(text, _find_private, self._maybe_names)
         sketch = text.translate(SKETCH)
-        for start, end, judge in candidates(sketch, sketch, all_forms()[1]):
+        for start, end, judge in candidates(sketch, sketch, all_forms().blocks):
             found += ((start + first, start + last, thing) for first, last, thing in judge(text[start:end]))
         for _, _, (kind, key) in found:
             # In records too: who is named in one is replaced in what stands around it.
@@ -128,7 +128,7 @@ class PrivateFinder:
 
     def find_unsure(self, text: bytes) -> list[PrivateSpan]:
         """Return what looks like something private and is none for sure, in the order of lines."""
-        return self._judged(text, _look_unsure)
+        return self._judged(text, _find_unsure)
 
     def _judged(self, text: bytes, *searches: _Search) -> list[PrivateSpan]:
         """Return what is found in whole lines, by searches in their sketches that are noted."""
@@ -201,8 +201,9 @@ def _end(text: bytes, end: int) -> int:
     return 0 if _WORD.match(text, end) else domain.end() if domain else end
 
 
-def _look(which: int, sketch: bytes) -> Iterator[Candidate]:
-    return candidates(sketch, b"\n".join(set(sketch.split())), all_forms()[which])
+def _find_private(sketch: bytes) -> Iterator[Candidate]:
+    return candidates(sketch, b"\n".join(set(sketch.split())), all_forms().in_line)
 
 
-_look_private, _look_unsure = partial(_look, 0), partial(_look, 2)
+def _find_unsure(sketch: bytes) -> Iterator[Candidate]:
+    return candidates(sketch, b"\n".join(set(sketch.split())), all_forms().unsure)

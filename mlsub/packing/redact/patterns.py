@@ -120,11 +120,19 @@ def _compile_forms(forms: Iterable[_Form]) -> Iterator[CompiledForm]:
             yield CompiledForm(tuple(word.encode() for word in near), pattern, left, judge, unless, form.way, back)
 
 
+class AllForms(NamedTuple):
+    """Everything that is looked for: within a line, over several lines, and for a person to decide."""
+
+    in_line: tuple[CompiledForm, ...]
+    blocks: tuple[CompiledForm, ...]
+    unsure: tuple[CompiledForm, ...]
+
+
 @lru_cache(maxsize=1)
-def all_forms() -> tuple[tuple[CompiledForm, ...], ...]:
-    """Return everything that is looked for within a line, over several, and for a person to look at."""
+def all_forms() -> AllForms:
+    """Return the compiled forms of looks.yaml and tokens.yaml."""
     tokens = (_compile_token(token, prefix) for token in TOKENS for prefix in token.prefixes)
-    return (
+    return AllForms(
         (*tokens, *_compile_forms(LOOKS.forms)),
         tuple(_compile_forms(LOOKS.blocks)),
         tuple(_compile_forms(LOOKS.unsure)),

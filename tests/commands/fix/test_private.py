@@ -190,7 +190,7 @@ def test_a_long_line_costs_as_much_as_it_is_long(name: str, tmp_path: Path) -> N
 @pytest.mark.parametrize("name", LONG_LINES)
 def test_what_stands_before_is_read_in_few_steps(name: str) -> None:
     text = (LONG_LINES[name][1] * 400)[:400].decode()
-    for look in (*all_forms()[0], *all_forms()[2]):
+    for look in (*all_forms().in_line, *all_forms().unsure):
         left, back = look.left and Machine(look.left, searched=True), look.back and Machine(look.back, searched=False)
         assert left is None or left.count(text[: look.way], 1_000_000) < 4000, look.near
         assert back is None or back.count(text[::-1], 1_000_000) < 4000, look.near
