@@ -121,7 +121,6 @@ def draft_from(answers: Answers) -> Draft:
         "organisation": organisation,
         "usage": usage,
         "round": name,
-        "deadline": None,
         "systems": {system: f"systems/{system}.json" for system in systems},
         "entries": [
             {
@@ -191,7 +190,6 @@ def draft_of(tree: Path, round_: Round, folder: Path) -> tuple[Draft, list[str]]
         "organisation": tree.name,
         "usage": round_.usage,
         "round": round_.name,
-        "deadline": None,
         "systems": {name: near(f"systems/{name}.json") for name in systems},
         "entries": entries,
         "code": code or None,
