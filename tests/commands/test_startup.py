@@ -180,3 +180,10 @@ def test_many_options_stand_under_headings(words: str) -> None:
         assert listed == {name: expected.get(name, "Options") for name in listed}
     else:
         assert set(listed.values()) == {"Options"}
+
+
+def test_every_option_with_a_heading_is_one() -> None:
+    known = {
+        flag for command in leaves().values() for one in command.get_params(click.Context(command)) for flag in one.opts
+    }
+    assert {f"--{name}" for names in HEADINGS.values() for name in names} <= known

@@ -207,14 +207,15 @@ def test_four_runs_in_four_phases(tmp_path: Path, expected_text: ExpectedText) -
     expected_text("view.txt", kept.pictures[6])
 
 
-def test_silence_and_an_error_of_reading() -> None:
+def test_silence_and_an_error_of_reading(monkeypatch: pytest.MonkeyPatch) -> None:
     fed, began = Fed(), int(BEGAN_S * 1000)
     log = fed.log
     log.begin(began)
     fed.feed(b"".join(lines_of()[:5]), began)
     assert len(fed.news) == 2
     assert "quiet 1:00:00" in shown([log], began + 3_600_000, 80)
-    fed.look = lambda: NewBytes(state="unreadable", problem="Permission denied\x1b[2J")  # type: ignore[method-assign]
+    unreadable = NewBytes(state="unreadable", problem="Permission denied\x1b[2J")
+    monkeypatch.setattr(fed, "look", lambda: unreadable)
     log.look(began)
     assert "Permission denied\\x1b[2J" in shown([log], began, 80)
 
