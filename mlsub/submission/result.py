@@ -115,6 +115,12 @@ class Result(EntryResult, frozen=True, kw_only=True):
         return description_path(self)
 
     @property
+    def description_file(self) -> Path | None:
+        """The file of its system's description; None outside a tree."""
+        path = self.description_path
+        return None if path is None else Path(self.root, path)
+
+    @property
     def published_minutes(self) -> float | None:
         """The published score in minutes; None without one that is a number."""
         return _finite(self.score.published)

@@ -284,10 +284,11 @@ def _with_logs(one: FoundResult, result: Result | None) -> FoundResult:
     if one.division is not None and division is not None and one.division != division:
         reason = f"the file says division {one.division}, the system description {division}"
         return msgspec.structs.replace(one, reason=reason)
-    organisation = result.folder.parents[3 if result.scaling_type else 2]
+    file = result.description_file
+    description = read_content(file, round_) if file is not None else None
     stretch, claimed = measure_stretch(result), one.claimed or ClaimedResult(round=one.round)
     found = msgspec.structs.replace(
-        one.described(read_content(organisation / "systems" / f"{result.system}.json", round_) or {}),
+        one.described(description or {}),
         division=division,
         found=True,
         result=result,

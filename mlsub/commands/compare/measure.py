@@ -91,7 +91,7 @@ class MeasuredEntry(msgspec.Struct, frozen=True, kw_only=True):
             if name in EntrySide.__struct_fields__
         }
         fields |= {
-            "division_name": division_of(result),
+            "division_name": shown_division(result),
             "official": result.verdict,
             "minutes_of": "mean" if score.unscaled is None else "score",
             "minutes": minutes,
@@ -143,7 +143,7 @@ def measure(result: Result) -> MeasuredEntry:
     )
 
 
-def division_of(result: Result) -> str | None:
+def shown_division(result: Result) -> str | None:
     """Return the division that the description means; as written where that is none."""
     return result.division_name or result.division
 

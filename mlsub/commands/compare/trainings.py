@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 from mlsub.commands.compare.decompose import decompose
-from mlsub.commands.compare.measure import division_of, measure, runs_of
+from mlsub.commands.compare.measure import measure, runs_of, shown_division
 from mlsub.commands.compare.model import Comparison, PairComparison
 from mlsub.commands.compare.reading import ComparedSide, compatibility, entry_name, read_side
 from mlsub.commands.compare.words import answer
@@ -93,7 +93,7 @@ def match(old: ComparedSide, new: ComparedSide, forced: Sequence[str] = ()) -> l
     many = any(len({one.organisation_name for one in side}) > 1 for side in (ours, theirs))
 
     def group(one: Result) -> tuple[str, ...]:
-        names = one.benchmark_name, division_of(one) or "", one.scaling_type or ""
+        names = one.benchmark_name, shown_division(one) or "", one.scaling_type or ""
         return (*names, one.organisation_name) if many else names
 
     left = side_by_side(without(ours, found, 0), without(theirs, found, 1), group)

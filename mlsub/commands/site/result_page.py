@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
@@ -324,10 +323,10 @@ def system_section(results: Iterable[SiteResult]) -> Section:
 
 def _description(result: Result) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the name of the description of a result, by round and folder, and what it says; nothing of none."""
-    path = result.description_path
-    content = read_content(Path(result.root, path), result.rules) if path is not None else None
-    if path is not None and content is not None:
-        yield f"{result.round_key} {clean(path.rpartition('/')[2], 300)}", content
+    file = result.description_file
+    content = read_content(file, result.rules) if file is not None else None
+    if file is not None and content is not None:
+        yield f"{result.round_key} {clean(file.name, 300)}", content
 
 
 def _text_of(value: object) -> str:
