@@ -54,7 +54,10 @@ def test_the_envelope_stands_before_the_fields() -> None:
 
 
 def shape(node: Any, *, names: bool = False) -> Any:
-    """A schema without its words; ``names``: the keys are names of fields or types, not words of JSON Schema."""
+    """A schema without its words and the keys of mappings; ``names``: the keys here name fields or types.
+
+    msgspec before 0.23 leaves out which keys a mapping of an enumeration has.
+    """
     if isinstance(node, list):
         return [shape(one) for one in node]
     if not isinstance(node, dict):
@@ -62,7 +65,7 @@ def shape(node: Any, *, names: bool = False) -> Any:
     return {
         key: shape(one, names=not names and key in ("properties", "$defs"))
         for key, one in node.items()
-        if names or key not in ("description", "title")
+        if names or key not in ("description", "title", "propertyNames")
     }
 
 
