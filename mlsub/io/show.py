@@ -86,6 +86,15 @@ def plural(count: int, thing: str, things: str = "") -> str:
     return f"{count} {thing if count == 1 else things or f'{thing}s'}"
 
 
+#: No number of samples, and no time in minutes, is as large.
+_ABSURD = 1e13
+
+
+def rounded(value: float, decimals: int) -> str:
+    """A number for people; one that no honest log could give is kept short."""
+    return f"{value:.{decimals}f}" if abs(value) < _ABSURD else f"{value:.3g}"
+
+
 def first_few(names: Iterable[str], most: int = 10, thing: str = "") -> str:
     """Return names for a sentence: ``a, b and 3 more``, or with a thing ``a, b and 3 more rules``."""
     known = list(names)

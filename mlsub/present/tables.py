@@ -37,8 +37,6 @@ _FORMULA = frozenset("=+-@＝＋－＠")
 #: Where the comma is for decimals, a spreadsheet cuts at semicolons and line ends, also within quotes.
 _LATER_FORMULA = re.compile('[;\n](?=[ "]*[=+\\-@＝＋－＠])')
 _TO_QUOTE = re.compile('[,;"\n]')
-#: No number of samples, and no time in minutes, is as large.
-_ABSURD = 1e13
 _SEPARATORS = frozenset("\t\r\n")
 
 Value = str | int | float | None
@@ -67,11 +65,6 @@ def is_formula(text: str) -> bool:
 def exact(value: float) -> str:
     """A number that reads back as the same number, and without ``.0`` where it is whole."""
     return repr(value).removesuffix(".0")
-
-
-def rounded(value: float, decimals: int) -> str:
-    """A number for people; one that no honest log could give is kept short."""
-    return f"{value:.{decimals}f}" if abs(value) < _ABSURD else f"{value:.3g}"
 
 
 def csv_of(names: Sequence[str], rows: Iterable[Iterable[Value]]) -> bytes:

@@ -66,7 +66,7 @@ def test_an_entry_that_was_published_without_a_factor_has_none(tmp_path: Path) -
     table = run("score", tree.folder).stdout
     assert "  2.664     2.676  accepted" in table
     (line,) = (line for line in run("check", tree.folder).stdout.splitlines() if line.startswith("rack1"))
-    assert line.split()[6:8] == ["2.664000", "2.675710"]
+    assert "  2.664     2.676  pass  accepted" in line
 
 
 @pytest.mark.parametrize("factor", [1.0, 1.0043956043956044, 1.05])

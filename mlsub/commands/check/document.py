@@ -11,21 +11,18 @@ from mlsub.commands.options import checking
 from mlsub.commands.output import Target, write_answer
 from mlsub.findings import Verdict
 from mlsub.present.document import Block, Document, Items, Section, Span, Text, Words, said, spans
-from mlsub.present.entries import (
-    COMPLIANT,
-    MEANINGS,
-    entries_table,
-    logs_table,
-    notes_on_rcp,
+from mlsub.present.entries import COMPLIANT, MEANINGS, logs_table, notes_on_rcp, results_table
+from mlsub.present.findings import answer
+from mlsub.present.verdict import (
     organisations_of,
     organisations_table,
     partly_checked,
+    rehearsal_note,
     round_line,
     single_logs,
     verdict_line,
     without_contents,
 )
-from mlsub.present.findings import answer
 from mlsub.submission.report import Choice, Report, choose
 
 if TYPE_CHECKING:
@@ -97,8 +94,7 @@ def _verdict(report: Report, choice: Choice, *, alone: bool) -> Text:
 
 def _things(report: Report, choice: Choice) -> Iterator[Block | None]:
     """What was judged: entries, or organisations and the entries that are rejected; and logs that are part of none."""
-    if report.usage == "rehearsal":
-        yield Text(Span("A rehearsal: real training, but not an MLPerf result.", "note"))
+    yield rehearsal_note(report.usage)
     entries, logs = report.entries, tuple(single_logs(report))
     several = bool(organisations_of(report))
     if choice.detail == "usual" and len(entries) > (MANY if several else MOST_LISTED):
@@ -107,7 +103,7 @@ def _things(report: Report, choice: Choice) -> Iterator[Block | None]:
         yield _left_out(len(entries) - len(bad), "accepted entry", "accepted entries")
         yield _left_out(len(bad) - MOST_LISTED, "rejected entry", "rejected entries")
         entries = tuple(bad[:MOST_LISTED])
-    yield entries_table(entries, organisations=several)
+    yield results_table(entries, organisations=several)
     yield from notes_on_rcp(entries)
     if choice.detail == "usual" and len(logs) > MANY:
         noncompliant = [log for log in logs if log.official != COMPLIANT]

@@ -24,9 +24,9 @@ from mlsub.present.document import (
     Text,
     document,
     section,
-    table_of,
 )
-from mlsub.present.entries import round_line
+from mlsub.present.entries import EntryColumn, results_table
+from mlsub.present.verdict import round_line
 from mlsub.rounds import get_round
 from mlsub.submission.report import describe_own_files
 
@@ -147,20 +147,16 @@ def _margin_report(report: PackageMargins) -> Iterator[Block | None]:
 def _overview(report: PackageMargins) -> Table:
     """Return one row an entry, those nearest to the limit first."""
     order = sorted(report.entries, key=lambda entry: (entry.percent is not None, entry.percent or 0.0))
-    return table_of(
-        (
-            (Column("entry", when_narrow="shorten"), [report.name_of(one) for one in order]),
-            (Column("verdict", when_narrow="keep"), [one.verdict for one in order]),
-            (
-                Column("to the limit", number=True),
-                ["-" if one.percent is None else f"{one.percent:+.2f} %" for one in order],
-            ),
-            (Column("scaling", number=True, leave_out=1), [_factor(one.scaling) for one in order]),
-            (Column("expected", number=True, leave_out=2), [_factor(one.expected_scaling) for one in order]),
-            (Column("chance", number=True), [_chance(one.chance) for one in order]),
-            (Column("90 % interval", when_narrow="keep", leave_out=3), [_interval(one.chance) for one in order]),
-        )
+    columns = (
+        EntryColumn("entry", when_narrow="shorten", value=report.name_of),
+        EntryColumn("verdict", when_narrow="keep", value=lambda one: one.verdict),
+        "to the limit",
+        EntryColumn("scaling", number=True, leave_out=1, value=lambda one: _factor(one.scaling)),
+        EntryColumn("expected", number=True, leave_out=2, value=lambda one: _factor(one.expected_scaling)),
+        EntryColumn("chance", number=True, value=lambda one: _chance(one.chance)),
+        EntryColumn("90 % interval", when_narrow="keep", leave_out=3, value=lambda one: _interval(one.chance)),
     )
+    return results_table(order, columns)
 
 
 def _margin_facts(entry: Margin) -> Iterator[tuple[str, str]]:

@@ -10,7 +10,7 @@ from mlsub.commands.review.model import Ask, Organisation, Rates, Review, Review
 from mlsub.findings import Severity, Verdict
 from mlsub.io.show import first_few, plural
 from mlsub.present import document as doc
-from mlsub.present.entries import MEANINGS, rcp_words, verdict_column
+from mlsub.present.entries import MEANINGS, EntryColumn, rcp_words, results_table, verdict_span
 from mlsub.present.findings import MEANINGS as SEVERITIES
 from mlsub.present.findings import SUPPRESSED, facts_of, tally
 from mlsub.review.disclosure import show_stated
@@ -66,10 +66,7 @@ def _overview(found: Sequence[Organisation]) -> doc.Table:
             (doc.Column("round"), [f"v{one.round}" if one.round else "-" for one in found]),
             (doc.Column("entries", number=True), [str(len(one.entries)) for one in found]),
             *((doc.Column(f"{of}s", number=True), [str(one.count(of)) for one in found]) for of in Severity),
-            (
-                doc.Column("verdict", when_narrow="keep"),
-                [doc.Span(one.official.value, MEANINGS[one.official]) for one in found],
-            ),
+            (doc.Column("verdict", when_narrow="keep"), [verdict_span(one.official) for one in found]),
         )
     )
 
@@ -133,20 +130,22 @@ def _entries_table(entries: Sequence[ReviewedEntry]) -> doc.Table:
     """One row an entry: minutes, scaling factor, how far above the limit of convergence, and runs left out."""
     scaled = any(entry.score.scaling != 1 or entry.score.expected_scaling != 1 for entry in entries)
     rejected = any(entry.official is not Verdict.ACCEPTED for entry in entries)
-    margins = ["" if entry.margin_percent is None else f" {entry.margin_percent:+.2f}%" for entry in entries]
-    tests = [f"{rcp_words(entry.rcp)}{margin}" for entry, margin in zip(entries, margins, strict=True)]
-    columns: list[tuple[doc.Column, Sequence[doc.Cell]]] = [
-        (doc.Column("#", number=True), [str(number) for number, _ in enumerate(entries, 1)]),
-        (doc.Column("system", when_narrow="shorten"), [entry.system for entry in entries]),
-        (doc.Column("benchmark", when_narrow="keep"), [entry.benchmark for entry in entries]),
-        (doc.Column("division", leave_out=2), [(entry.division or "-")[:20] for entry in entries]),
-        (doc.Column("runs", number=True), [f"{one.runs - len(one.left_out)}/{one.runs}" for one in entries]),
-        (doc.Column("minutes", number=True), ["-" if (m := one.minutes) is None else f"{m:.3f}" for one in entries]),
-        *([(doc.Column("factor", number=True), [_factor(entry) for entry in entries])] if scaled else []),
-        (doc.Column("RCP margin", when_narrow="keep"), tests),
-        *([verdict_column(entries, leave_out=1)] if rejected else []),
-    ]
-    return doc.table_of(columns, "system")
+    numbers = {entry.path: number for number, entry in enumerate(entries, 1)}
+    columns: tuple[str | EntryColumn, ...] = (
+        EntryColumn("#", number=True, value=lambda entry: numbers[entry.path]),
+        *("system", "benchmark", "division"),
+        EntryColumn("runs", number=True, value=lambda entry: f"{entry.runs - len(entry.left_out)}/{entry.runs}"),
+        "minutes",
+        *([EntryColumn("factor", number=True, value=_factor)] if scaled else []),
+        EntryColumn("RCP margin", when_narrow="keep", value=_margin),
+        *(["verdict"] if rejected else []),
+    )
+    return results_table(entries, columns)
+
+
+def _margin(entry: ReviewedEntry) -> str:
+    margin = "" if entry.margin_percent is None else f" {entry.margin_percent:+.2f}%"
+    return f"{rcp_words(entry.rcp)}{margin}"
 
 
 def _factor(entry: ReviewedEntry) -> doc.Cell:

@@ -10,7 +10,8 @@ from typing import Any
 
 from mlsub.divisions import DIVISIONS
 from mlsub.io import MlsubError, needs_extra
-from mlsub.present.tables import ResultColumn, Row, Value, columns, csv_of, is_formula, legible, parquet_of, rounded
+from mlsub.io.show import rounded
+from mlsub.present.tables import ResultColumn, Row, Value, columns, csv_of, is_formula, legible, parquet_of
 
 #: The most characters that a cell of a workbook can have.
 MAX_CELL = 32_767
@@ -130,14 +131,10 @@ def _put(cell: Any, value: Value, column: ResultColumn) -> None:
             cell.style = "Hyperlink"
     elif value is not None:
         cell.value = value
-        cell.number_format = "0" if column.kind == "count" else _format(column.decimals)
+        cell.number_format = f"0.{'0' * column.decimals}" if column.decimals else "0"
 
 
 def _width(value: Value, column: ResultColumn) -> int:
     if isinstance(value, str):
         return max((len(line) for line in value.split("\n")), default=0)
     return 0 if value is None else len(rounded(value, column.decimals))
-
-
-def _format(decimals: int) -> str:
-    return f"0.{'0' * decimals}" if decimals else "0"

@@ -14,9 +14,8 @@ from mlsub.findings import Verdict
 from mlsub.io import MlsubError
 from mlsub.io.write import write_file
 from mlsub.present import FORMATS
-from mlsub.present.entries import missing_results
 from mlsub.present.envelope import Reports, answer
-from mlsub.present.tables import Row
+from mlsub.present.verdict import missing_results
 from mlsub.score import missing_scaling, render_scaling
 from mlsub.submission.report import Report
 from mlsub.submission.result import results_of
@@ -57,14 +56,9 @@ def deliver(reports: Sequence[Report], target: Target) -> None:
         rows = [result.columns() for report in reports for result in results_of(report)]
         if not rows:
             tell("the table has no rows: a single log is not a result. Name the folder of its benchmark.")
-        target.put(_rendered_rows(rows, target))
+        page = target.format in FORMATS
+        target.put(target.rendered(rows_document(rows)) if page else render_rows(target.format, rows))
         for missing in filter(None, map(missing_results, reports)):
             tell(missing)
     for note in status_notes(reports):
         tell(note)
-
-
-def _rendered_rows(rows: Sequence[Row], target: Target) -> str | bytes:
-    if target.format in FORMATS:
-        return target.rendered(rows_document(rows))
-    return render_rows(target.format, rows)

@@ -41,7 +41,6 @@ UNVERIFIED = "Computed from logs by mlsub, not verified by MLCommons."
 RESULTS_SCRIPT = "data/results.js"
 #: What stands above a page that is not the first.
 OVERVIEW = (("Overview", "index.html"),)
-REHEARSAL = "A rehearsal: real training, but not an MLPerf result."
 #: Should something slip through all the same, nothing on a page runs or loads but the files of the site. ``file:`` is
 #: what the site is of when it is opened from a disk, where browsers differ on what 'self' means. The digest is
 #: that of the one style sheet that Observable Plot puts into each chart.

@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from mlsub.commands.site.curves import curves_section, run_name
 from mlsub.commands.site.page import (
     OVERVIEW,
-    REHEARSAL,
     UNVERIFIED,
     ColumnOf,
     Page,
@@ -24,14 +23,15 @@ from mlsub.commands.site.page import (
 )
 from mlsub.commands.site.results import SiteResult
 from mlsub.commands.site.runs import convergence_section, runs_section
-from mlsub.commands.site.tables import energy_cell, rcp_cell, verdict_cell
+from mlsub.commands.site.tables import energy_cell, rcp_cell
 from mlsub.divisions import OPEN
 from mlsub.findings import Finding, Kind, Severity, Verdict
 from mlsub.io.show import first_few, flat, show
 from mlsub.present.document import Cell, Code, Facts, Findings, Meaning, Section, Span, Table, Text, lines_of, text_of
-from mlsub.present.entries import BY_LOGS
+from mlsub.present.entries import verdict_span
 from mlsub.present.findings import MAX_PLACES, facts_of, grouped, label_of
 from mlsub.present.footnote import DAY, footnote, repository_of
+from mlsub.present.verdict import BY_LOGS, REHEARSAL
 from mlsub.rounds.benchmarks import published
 from mlsub.submission.model import LogReport
 from mlsub.submission.result import Result
@@ -112,7 +112,7 @@ def _facts(one: SiteResult) -> Iterator[tuple[str, Span]]:
     result, rcp = one.result, one.result.rcp
     notes = [] if result.accepted else [_VERDICTS[result.official]]
     notes += [] if result.rules.package_checker else [BY_LOGS]
-    yield "Official checker", verdict_cell(result.official)._replace(note="; ".join(notes))
+    yield "Official checker", verdict_span(result.official)._replace(note="; ".join(notes))
     if rcp.also is not None:
         for way in (rcp, rcp.also):
             yield f"Convergence by {way.counted}", rcp_cell(replace(way, also=None, counted=None))

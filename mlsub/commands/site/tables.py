@@ -7,9 +7,8 @@ from collections.abc import Iterable, Sequence
 from mlsub.commands.site.page import ColumnOf, build_table, number_cell, number_text
 from mlsub.commands.site.results import DAGGER, Results, SiteResult, SiteRound, fast
 from mlsub.divisions import CLOSED, OPEN
-from mlsub.findings import Verdict
 from mlsub.present.document import Meaning, Span, Table
-from mlsub.present.entries import rcp_words
+from mlsub.present.entries import rcp_words, verdict_span
 from mlsub.present.findings import grouped
 from mlsub.submission.report import RcpResult
 from mlsub.submission.result import Result
@@ -17,7 +16,6 @@ from mlsub.systems.fields import is_not_applicable
 
 #: Rows of one table on a page about what results share; which ones are left out is said.
 MAX_ROWS = 400
-_VERDICTS: dict[Verdict, Meaning] = {Verdict.ACCEPTED: "good", Verdict.REJECTED: "bad", Verdict.NOT_CHECKED: "note"}
 _RCP_VERDICTS: dict[str, Meaning] = {"pass": "good", "fail": "bad", "missing": "note", "bypassed": "note"}
 _BERT = (
     "* BERT is counted by epoch_num, and by train_samples where epoch_num does not pass. By the other count the "
@@ -48,11 +46,6 @@ def rcp_cell(rcp: RcpResult) -> Span:
 def bert_words(results: Iterable[SiteResult]) -> tuple[str, ...]:
     """Return what the asterisk of :func:`rcp_cell` means, where a result has one."""
     return (_BERT,) if any(one.result.rcp.otherwise for one in results) else ()
-
-
-def verdict_cell(verdict: Verdict) -> Span:
-    """Return a verdict with its colour."""
-    return Span(verdict.value, _VERDICTS[verdict])
 
 
 def accelerators_cell(one: SiteResult) -> Span:
@@ -120,7 +113,7 @@ _COLUMNS: dict[str, ColumnOf[SiteResult]] = {
     "chip-minutes": ("chip-minutes", _chip_minutes_cell),
     "division": ("division", lambda one: one.division_name),
     "round": ("round", lambda one: one.result.round_key),
-    "verdict": ("verdict", lambda one: verdict_cell(one.result.official)),
+    "verdict": ("verdict", lambda one: verdict_span(one.result.official)),
     "rcp": ("RCP", lambda one: rcp_cell(one.result.rcp)),
     "runs": ("runs", lambda one: one.result.runs),
     "findings": ("findings", lambda one: len(grouped(one.result.findings))),

@@ -6,27 +6,24 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from mlsub.commands.status.run import Status
-from mlsub.commands.status.tasks import EntryStatus, Task
-from mlsub.findings import Verdict
+from mlsub.commands.status.tasks import Task
 from mlsub.io.show import plural
 from mlsub.packing.manifest import to_ask
 from mlsub.present.document import Cell, Column, Document, Facts, Items, Span, Table, Text, document, section
-from mlsub.present.entries import MEANINGS
+from mlsub.present.entries import EntryColumn, results_table, verdict_span
 from mlsub.rounds import get_round
 
 #: Tasks shown of many; JSON has them all.
 _SHOWN = 12
 _COLUMNS = (
-    Column("entry", when_narrow="keep"),
-    Column("division", leave_out=2),
-    Column("runs", number=True),
-    Column("minutes", number=True, leave_out=1),
-    Column("RCP", when_narrow="keep"),
-    Column("to the limit", number=True),
-    Column("verdict", when_narrow="keep"),
+    EntryColumn("entry", when_narrow="keep", value=lambda entry: entry.entry),
+    "division",
+    EntryColumn("runs", number=True, value=lambda entry: f"{entry.runs} of {entry.needed}"),
+    "minutes",
+    EntryColumn("RCP", when_narrow="keep", value=lambda entry: None if entry.rcp == "not-required" else entry.rcp),
+    "to the limit",
+    "verdict",
 )
-
-
 _DAYS = (Column("day", when_narrow="keep"), Column("what"), Column("by", leave_out=1))
 
 
@@ -35,7 +32,7 @@ def document_of(status: Status) -> Document:
     return document(
         f"Status of {status.organisation}, {get_round(status.usage, status.round).title}",
         Facts(tuple(_facts(status))),
-        Table(_COLUMNS, tuple(map(_row, status.entries))),
+        results_table(status.entries, _COLUMNS),
         section("Days of the round", Table(_DAYS, tuple(_calendar(status)))),
         section("Left to do", Items(tuple(_tasks(status.tasks)))),
         Text(f"{status.why[:1].upper()}{status.why[1:]}."),
@@ -49,7 +46,7 @@ def _facts(status: Status) -> Iterator[tuple[str, Cell]]:
         yield "manifest", (Span(status.manifest, "path"), lacks)
     yield "package", (Span(status.package, "path"), "" if status.written else " (not written yet)")
     if status.official is not None:
-        yield "verdict", Span(status.official, MEANINGS[Verdict(status.official)])
+        yield "verdict", verdict_span(status.official)
     if status.review:
         yield "review", f"{plural(status.review, 'finding')}, which mlsub check shows"
     if status.sealed is not None:
@@ -69,19 +66,6 @@ def _days(left: int) -> str:
     if left < 0:
         return f"{plural(-left, 'day')} ago"
     return f"{plural(left, 'day')} left" if left else "today"
-
-
-def _row(entry: EntryStatus) -> tuple[Cell, ...]:
-    official = Span(entry.official, MEANINGS[Verdict(entry.official)]) if entry.official else "-"
-    return (
-        entry.entry,
-        entry.division or "-",
-        f"{entry.runs} of {entry.needed}",
-        "-" if entry.minutes is None else f"{entry.minutes:.2f}",
-        "-" if entry.rcp in (None, "not-required") else str(entry.rcp),
-        "-" if entry.percent is None else f"{entry.percent:+.2f} %",
-        official,
-    )
 
 
 def _tasks(tasks: tuple[Task, ...]) -> Iterator[str]:

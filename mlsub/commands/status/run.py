@@ -170,7 +170,7 @@ def status_of_package(path: Path, context: Context, today: date) -> Status:
             f"{path} is {'a log' if len(reports) == 1 else 'several rounds'}. Name a package of one round."
         )
     entries, look = dict(_checked_entries(report)), shlex.join(["mlsub", "check", str(path)])
-    incomplete = [path for path, entry in entries.items() if entry.missing]
+    incomplete = {place: entry for place, entry in entries.items() if entry.missing}
     left = tuple(_left_in(place))
     errors = [found for found in report.review_errors() if not (left and has_effect(found, Effect.UNFILLED))]
     near = manifest_near(place)
@@ -189,7 +189,7 @@ def status_of_package(path: Path, context: Context, today: date) -> Status:
         official=report.official.value,
         entries=tuple(entries.values()),
         tasks=(
-            *(_missing_runs(entry, path) for entry in entries.values() if entry.missing),
+            *(Task("runs", each.entry, _lacking(each), look) for each in incomplete.values()),
             *rejections([*deciding(report), *errors], incomplete, look),
             *fill_in(left, path),
         ),
@@ -200,9 +200,8 @@ def status_of_package(path: Path, context: Context, today: date) -> Status:
     return _finished(status, as_planned=True)
 
 
-def _missing_runs(entry: EntryStatus, path: Path) -> Task:
-    words = f"{plural(entry.missing, 'run')} missing ({entry.runs} of {entry.needed})"
-    return Task("runs", entry.entry, words, shlex.join(["mlsub", "check", str(path)]))
+def _lacking(entry: EntryStatus) -> str:
+    return f"{plural(entry.missing, 'run')} missing ({entry.runs} of {entry.needed})"
 
 
 def _left_in(place: Place) -> Iterator[Unfilled]:

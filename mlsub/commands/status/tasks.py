@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -116,7 +116,7 @@ def _record_runs(entry: EntryStatus, sources: Sequence[str], round_: str) -> Tas
     return Task("runs", where, f"record {count} of {entry.entry} ({entry.runs} of {entry.needed})", command or keys)
 
 
-def rejections(blocking: Iterable[Finding], incomplete: Sequence[str], look: str) -> Iterator[Task]:
+def rejections(blocking: Iterable[Finding], incomplete: Container[str], look: str) -> Iterator[Task]:
     """Yield what rejects a package, each rule once; missing runs are a task of their own."""
     kept = [f for f in blocking if not (has_effect(f, Effect.RUNS_MISSING) and f.path in incomplete)]
     for first, count in count_by_rule(kept):

@@ -202,12 +202,12 @@ def test_bypasses_are_bounded() -> None:
     assert "and 3 more bypasses" in text
 
 
-def test_single_logs_and_reports_of_nothing_read_as_before() -> None:
+def test_single_logs_are_a_table_and_reports_of_nothing_say_so() -> None:
     logs = (make_log(), make_log(path="result_1.txt", official="noncompliant", minutes=None))
     lines = table(make_report(entries=(), logs=logs)).split("\n")
-    assert lines[4:6] == [
-        "  - results/rack1/llama2_70b_lora/result_0.txt: 27.500000 minutes, compliant",
-        "  - result_1.txt: no run interval, noncompliant",
+    assert [line.split() for line in lines[6:8]] == [
+        ["results/rack1/llama2_70b_lora/result_0.txt", "llama2_70b_lora", "closed", "success", "27.500", "compliant"],
+        ["result_1.txt", "llama2_70b_lora", "closed", "success", "-", "noncompliant"],
     ]
     nothing = Report(usage=None, round=None, root="/x", official=Verdict.NOT_CHECKED)
     assert table(nothing) == "Results\n\n/x\n  not-checked: nothing could be checked\n"
