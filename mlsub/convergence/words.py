@@ -199,7 +199,8 @@ def report_bypass(entry: Entry, rcp: RcpResult, file: str) -> Finding:
     """A bypass, which is reported whether or not it was needed."""
     if rcp.bypass is None:
         idle = "the test passes" if rcp.verdict == "pass" else "the test fails for another reason"
-        return finding("rcp.bypass", entry.path, f"{file} requests a bypass that has no effect: {idle}", actual=file)
+        message = f"{file} requests a bypass that has no effect: {idle}"
+        return finding("rcp.bypass", entry.path, message, actual=file, severity=Severity.NOTE)
     return finding(
         "rcp.bypass",
         entry.path,

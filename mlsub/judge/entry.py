@@ -169,13 +169,9 @@ def _check_scaling_file(entry: Entry, rcp: RcpResult, round_: Round) -> Iterator
 
 
 def _on_convergence(entry: Entry, findings: Iterable[Finding], score: ScoreResult) -> Iterator[Finding]:
-    """The findings on convergence, for a score that weak scaling does not scale, and that may be scaled already."""
-    for found in findings:
-        if not has_effect(found, Effect.SCALES):
-            yield found
-        elif entry.scaling_type != "weak":
-            done = score.scaling_file and score.as_expected
-            yield msgspec.structs.replace(found, fix="Nothing: scaling.json has this factor.") if done else found
+    """The findings on convergence; a score is not scaled in weak scaling, nor twice where scaling.json agrees."""
+    settled = entry.scaling_type == "weak" or (score.scaling_file and score.as_expected)
+    return (found for found in findings if not (settled and has_effect(found, Effect.SCALES)))
 
 
 def _without_void(

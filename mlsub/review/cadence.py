@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 
 from mlsub.divisions import CLOSED
-from mlsub.findings import Finding
+from mlsub.findings import Finding, Severity
 from mlsub.io.data import shipped
 from mlsub.log.reading import LARGEST_COUNT, usable_number
 from mlsub.log.run import MAX_EVALUATIONS, Run
@@ -109,10 +109,11 @@ _KEYS = ("train_samples", "eval_samples")
 
 
 class Size(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The sizes that are right, others that have a known reason, or why nothing is said."""
+    """The sizes that are right, others that have a known reason, constants of known code, or why nothing is said."""
 
     sizes: list[int] = []
     explained: dict[int, str] = {}
+    constants: dict[int, str] = {}
     not_checked: str | None = None
 
 
@@ -136,14 +137,16 @@ def audit_dataset(run: Run, path: str, usage: str, round_: str) -> Iterator[Find
         if value is None or size.not_checked is not None or not size.sizes:
             continue
         if value not in size.explained and not any(_is_size(key, value, n, run, data) for n in size.sizes):
+            constant = size.constants.get(int(value))
             yield finding(
                 f"run.{key.replace('_', '-')}",
                 path,
                 f"{key} is not the size of the benchmark's data set",
                 line=run.lines.get(key),
                 expected=" or ".join(map(show_count, size.sizes)),
-                actual=show_count(value),
+                actual=show_count(value) + (f", {constant}" if constant else ""),
                 source=data.source,
+                severity=Severity.NOTE if constant else None,
             )
 
 

@@ -43,9 +43,12 @@ def audit_entry(entry: Entry) -> Iterator[Finding]:
         logged = tuple([readable(value[:200]) if isinstance(value, str) else None for value in values])
         if logged not in contradictions:
             contradictions[logged] = []
+            unfilled = any(value is not None and is_placeholder(value) for value in logged)
             for (key, check), value in zip(_CHECKS.items(), logged, strict=True):
-                # A placeholder has its own finding.
+                # A placeholder has its own finding, and a status beside it is the launcher's default.
                 if value is None or is_placeholder(value) or not (value or key == _STATUS):
+                    continue
+                if key == _STATUS and unfilled:
                     continue
                 if (contradiction := check(entry, value)) is not None:
                     contradictions[logged].append((key, value, contradiction))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 from typing import Any
 
-from mlsub.findings import Finding
+from mlsub.findings import Finding, Severity
 from mlsub.io.show import plural, several, show
 from mlsub.log.event import expected_event_type
 from mlsub.log.reading import usable_number
@@ -248,7 +248,7 @@ def audit_ending(run: Run, path: str) -> Iterator[Finding]:
     """Yield a successful run whose last block of training ends without an evaluation."""
     if not run.converged or len(run.evaluations) >= MAX_EVALUATIONS:
         return
-    actual = "none in the log"
+    actual, severity = "none in the log", None
     if run.evaluations:
         last = run.evaluations[-1]
         stop, block = run.timeline.run_stop, run.last_block
@@ -258,7 +258,9 @@ def audit_ending(run: Run, path: str) -> Iterator[Finding]:
         if not idle > max(IDLE_MS, IDLE_SHARE * (run.duration_ms or 0)):  # Not a number is no time either.
             return
         actual = f"the last one in line {last.line}, before a block in line {block[0]} of {idle / 1000:g} s"
-    yield finding("run.eval-missing", path, line=run.status_line, actual=actual)
+        # Where that one is below the target, inspect.stops-below asks.
+        severity = Severity.NOTE
+    yield finding("run.eval-missing", path, line=run.status_line, actual=actual, severity=severity)
 
 
 def audit_other_lines(run: Run, path: str, usage: str, round_: str) -> Iterator[Finding]:

@@ -77,7 +77,6 @@ def _no_code(name: str, there: list[str]) -> Finding:
         f"benchmarks/{name}",
         actual=f"benchmarks contains {named(there)}" if there else "benchmarks is empty",
         fix=f"If benchmarks/{close[0]} contains its code, rename that folder." if close else None,
-        severity=Severity.NOTE if close else None,
     )
 
 
@@ -93,7 +92,7 @@ def _benchmark(name: str, systems: list[str], code: list[Item], folders: Collect
         yield finding(
             "layout.implementations-missing", f"{folder}/{alone}" if alone else folder, message, actual=actual
         )
-    scripts = [item.path for item in items if item.name == RUN_SCRIPT]
+    scripts = [item.path for item in items if item.name.startswith("run_and_time") and item.name.endswith(".sh")]
     if not scripts:
         yield finding("layout.run-script-missing", folder)
     own = {system: at for system in systems if (at := _own_folder(folder, system, folders))}
@@ -146,9 +145,9 @@ def audit_artefacts(file_tree: FileTree) -> Iterator[Finding]:
 
 
 def _have_sources(programs: Iterable[str], code: Iterable[Item]) -> bool:
-    """Return whether files that programs are compiled from lie in or below the folder of each program."""
+    """Return whether files that programs are compiled from lie in each program's folder, beside it or below."""
     with_sources = {above for item in code if item.name.endswith(_COMPILED) for above in parents(item.path)}
-    return with_sources.issuperset(program.rpartition("/")[0] for program in programs)
+    return all(not with_sources.isdisjoint(parents(program)[-2:]) for program in programs)
 
 
 def _own_folder(folder: str, system: str, folders: Collection[str]) -> str | None:

@@ -151,7 +151,7 @@ def test_a_forgiven_run_leaves_a_mark_and_is_counted(tmp_path: Path) -> None:
     outcome = check(tree.folder)
     assert outcome.status == 0
     mark = outcome.of("entry.forgiven-runs")[0]
-    assert (mark["severity"], mark["kind"], mark["actual"]) == ("warning", "official", "1: result_0.txt")
+    assert (mark["severity"], mark["kind"], mark["actual"]) == ("note", "official", "1: result_0.txt")
     entry = outcome.report["entries"][0]
     assert (entry["runs"], entry["compliant"], entry["converged"]) == (5, 4, 5)
     # In a folder by itself, where one run too few rejects.
@@ -204,10 +204,9 @@ def test_who_has_the_factor_that_is_due_has_nothing_to_do(tmp_path: Path) -> Non
     tree = make_tree(tmp_path)
     tree.edit(lambda log: log.put("eval_accuracy", metadata={"epoch_num": 35}), *range(5))
     due = check("--round", "2.1", tree.folder).report["entries"][0]["rcp"]["scaling"]
-    for factor, fix in ((due, "Nothing: scaling.json has this factor."), (1.5, "If there is no scaling.json, ")):
+    for factor, count in ((due, 0), (1.5, 1)):
         (tree.entry() / "scaling.json").write_text(f'{{"scaling_factor": {factor}}}')
-        [found] = check("--round", "2.1", tree.folder).of("rcp.normalised")
-        assert found["fix"].startswith(fix)
+        assert len(check("--round", "2.1", tree.folder).of("rcp.normalised")) == count
 
 
 @pytest.mark.parametrize(

@@ -286,6 +286,8 @@ def test_what_is_no_code_is_named_among_the_code(name: str, kind: str | None) ->
         (["lib.so"], "warning"),
         (["lib.so", "lib/kernel.cu"], "note"),
         (["lib.so", "train.py"], "warning"),
+        (["build/lib.so", "csrc/kernel.cu"], "note"),
+        (["deep/build/lib.so", "csrc/kernel.cu"], "warning"),
         (["patches.tar.gz"], "note"),
     ],
 )
@@ -294,10 +296,11 @@ def test_programs_are_asked_about_where_their_sources_are_not_beside_them(names:
     assert [one.severity for one in found if one.rule == "layout.not-code"] == [severity]
 
 
-@pytest.mark.parametrize(("folder", "severity"), [("berts", "note"), ("other", "warning")])
-def test_code_in_a_folder_of_a_like_name_is_not_asked_about(folder: str, severity: str) -> None:
+@pytest.mark.parametrize(("folder", "fix"), [("berts", "If benchmarks/berts contains its code, "), ("other", "Put ")])
+def test_code_in_a_folder_of_a_like_name_is_asked_about_by_name(folder: str, fix: str) -> None:
     found = audited(file_tree(f"benchmarks/{folder}/implementations/pytorch/train.py", without="benchmarks/bert/"))
-    assert [one.severity for one in found if one.rule == "layout.code-missing"] == [severity]
+    [missing] = [one for one in found if one.rule == "layout.code-missing"]
+    assert (missing.severity, str(missing.fix)[: len(fix)]) == ("warning", fix)
 
 
 def test_a_program_is_known_by_its_first_bytes(tmp_path: Path) -> None:

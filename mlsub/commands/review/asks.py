@@ -10,10 +10,10 @@ from msgspec.structs import replace
 from mlsub.commands.review.model import Ask
 from mlsub.findings import Effect, Finding, Kind, Severity
 from mlsub.io.data import shipped
-from mlsub.io.show import plural
+from mlsub.io.show import plural, several
 from mlsub.present.findings import grouped
 from mlsub.review.runs.model import Observation
-from mlsub.rules.catalogue import catalogue, has_effect
+from mlsub.rules.catalogue import catalogue, demanded_key, find_causes, has_effect
 
 #: How a question ends: what must be mended, what is wrong by the written rules, what a reviewer would ask.
 _MENDED, _RIGHT, _EXPLAINED = " Will it be corrected?", " What is right?", " What explains it?"
@@ -35,25 +35,35 @@ class People(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def asks_of(findings: Sequence[Finding], observations: Sequence[Observation]) -> list[Ask]:
-    """Return a question for each defect, errors first."""
-    figures = {replace(of.finding, suppressed=None): of.numbers for of in observations}
+    """Return a question for each defect, the worst first; what follows from another finding is a note.
+
+    What nobody filled in stands behind what breaks a rule or changes a time.
+    """
+    figures = {replace(of.finding, suppressed=None, severity=Severity.NOTE): of.numbers for of in observations}
+    causes = find_causes(findings)
+    groups: dict[object, list[Finding]] = {}
+    for group in grouped(replace(one, severity=Severity.NOTE) if one in causes else one for one in findings):
+        repeats = demanded_key(group[0].rule, "repeated") is not None
+        groups.setdefault("repeated" if repeats else group[0].defect, []).extend(group)
     asked = []
-    for group in grouped(findings):
+    for group in groups.values():
         first = group[0]
+        keys = {demanded_key(one.rule) or "": None for one in group}
+        said = f"{several(list(keys), 5)} appear more than once, with the same value" if len(keys) > 1 else first.message
         info = catalogue().get(first.rule)
-        known = [figures.get(replace(one, suppressed=None)) for one in group]
+        known = [figures.get(replace(one, suppressed=None, severity=Severity.NOTE)) for one in group]
         asked.append(
             Ask(
                 rule=first.rule,
                 kind=first.kind,
                 severity=first.severity,
-                question=f"{first.message.rstrip('.')}.{_end(first)}",
+                question=f"{said.rstrip('.')}.{_end(first)}",
                 why=info.why.strip() if info else "",
                 findings=tuple(group),
                 figures=tuple(one or {} for one in known) if any(known) else (),
             )
         )
-    return sorted(asked, key=lambda ask: ask.severity.rank)
+    return sorted(asked, key=lambda ask: (ask.severity.rank, has_effect(ask.findings[0], Effect.UNFILLED)))
 
 
 def _end(finding: Finding) -> str:

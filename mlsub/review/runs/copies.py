@@ -176,11 +176,8 @@ def _observe_same_runs(pairs: Sequence[_Pair]) -> Iterator[Observation]:
     counted = Counter(change for changed in changes.values() for change in changed)
     words = [f"{change} in {count}" for change, count in counted.items()]
     more = f"; {first_few(words, 6)} of them" if words else "; no record added or removed"
-    entry, other = others[0][0].entry, others[0][1].entry
-    again = entry.round_key != other.round_key and organisation(entry.organisation) == organisation(other.organisation)
-    severity = None if again else Severity.WARNING  # A result may be submitted to a later round by whoever made it.
     message = _summarise_changes(list(changes.values()))
-    yield _observe_copies("inspect.same-run", others, more, message=message, severity=severity, changes=changes)
+    yield _observe_copies("inspect.same-run", others, more, message=message, changes=changes)
 
 
 def _summarise_changes(changes: Sequence[Sequence[str]]) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
+from mlsub.findings import Severity
 from mlsub.io.data import shipped
 from mlsub.io.show import show
 from mlsub.log.event import Event, clock
@@ -45,7 +46,7 @@ class Flaw(msgspec.Struct, frozen=True):
     fix: str
     line: int | None = None
     actual: str = ""
-    warning: bool = False
+    severity: Severity = Severity.ERROR
     only_with: str | None = None
 
 

@@ -192,7 +192,7 @@ def _find_unnoticed(run: RunPower) -> Iterator[Finding]:
 _TELLING = 10
 #: One reading a second; a little late is not a defect.
 INTERVAL_MS = 1000.0
-SLACK = 1.05
+SLACK = 1.2
 #: What may be missing of a run at both its ends together.
 EDGE_MS = 2_000.0
 #: Readings the rules ask for, also of runs that are shorter than so many seconds.

@@ -44,8 +44,9 @@ def test_errors_of_a_run_that_its_entry_may_hold_are_notes(tmp_path: Path) -> No
     tree = make_tree(tmp_path)
     spoil(tree, 0)
     asks = run("review", tree.folder, "--only", "official", "--format", "json").document["organisations"][0]
-    assert [(ask["rule"], ask["severity"]) for ask in asks["asks"]] == [("entry.forgiven-runs", "warning")]
-    assert [(ask["rule"], ask["severity"]) for ask in asks["notes"]] == [("key.eval_accuracy.target", "note")]
+    assert not asks["asks"]
+    notes = [("entry.forgiven-runs", "note"), ("key.eval_accuracy.target", "note")]
+    assert [(ask["rule"], ask["severity"]) for ask in asks["notes"]] == notes
     spoil(tree, 1)
     asks = run("review", tree.folder, "--only", "official", "--format", "json").document["organisations"][0]
     assert "key.eval_accuracy.target" in [ask["rule"] for ask in asks["asks"] if ask["severity"] == "error"]

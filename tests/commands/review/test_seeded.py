@@ -47,7 +47,7 @@ def asked(folder: Path, *options: Any) -> Asked:
     return {
         (ask["rule"], " ".join(place["path"].removeprefix(f"{NAME}/") for place in ask["findings"]))
         for one in found
-        for ask in one["asks"]
+        for ask in one["asks"] + one["notes"]
         if one["name"] == NAME
     }
 

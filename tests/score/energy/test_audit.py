@@ -70,10 +70,10 @@ NODES: dict[str, tuple[str, list[tuple[str, str | None]]]] = {
         [("sampling", f"every 2.00 s (31 readings){ALONE}"), ("few-readings", f"31{ALONE}")],
     ),
     "often slow": (
-        node_log(GOOD[:40]) + node_log(GOOD[:11], start=None, stop=None, first=40, step=2),
-        [("sampling", f"every 1.20 s (51 readings){ALONE}"), ("few-readings", f"51{ALONE}")],
+        node_log(GOOD[:40]) + node_log(GOOD[:12], start=None, stop=None, first=40, step=2),
+        [("sampling", f"every 1.22 s (52 readings){ALONE}"), ("few-readings", f"52{ALONE}")],
     ),
-    "a little late": (node_log(GOOD[:60], step=1.04, stop=61.4), []),
+    "a little late": (node_log(GOOD[:60], step=1.19, stop=70.3), []),
     "too few by one": (node_log(GOOD[:59]), [("few-readings", f"59{ALONE}")]),
     "enough": (node_log(GOOD[:60]), []),
     "gap": (
