@@ -151,7 +151,7 @@ def test_a_forgiven_run_leaves_a_mark_and_is_counted(tmp_path: Path) -> None:
     outcome = check(tree.folder)
     assert outcome.status == 0
     mark = outcome.of("entry.forgiven-runs")[0]
-    assert (mark["severity"], mark["kind"], mark["actual"]) == ("note", "official", "1: result_0.txt")
+    assert (mark["severity"], mark["kind"], mark["actual"]) == ("warning", "official", "1: result_0.txt")
     entry = outcome.report["entries"][0]
     assert (entry["runs"], entry["compliant"], entry["converged"]) == (5, 4, 5)
     # In a folder by itself, where one run too few rejects.

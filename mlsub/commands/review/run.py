@@ -182,10 +182,11 @@ def read(sides: Sides, context: Context) -> tuple[list[Checked], list[Checked]]:
 
 
 def _asked_findings(report: Report) -> Iterator[Finding]:
-    """Yield the findings of a report; official errors of runs that an entry may hold are notes."""
+    """Yield the findings of a report; that an entry holds a run that it may, and its official errors, are notes."""
     decided, rejecting = report.official is not Verdict.NOT_CHECKED, set(report.rejecting())
     for found in report.findings:
-        forgiven = decided and found.kind is Kind.OFFICIAL and found.severity is Severity.ERROR
+        official = decided and found.kind is Kind.OFFICIAL
+        forgiven = official and (found.severity is Severity.ERROR or has_effect(found, Effect.FORGIVES))
         yield replace(found, severity=Severity.NOTE) if forgiven and found not in rejecting else found
 
 
