@@ -19,6 +19,8 @@ from mlsub.judge.keys import audit_keys, hyperparameter_keys
 from mlsub.judge.runs import audit_dates, judge_seeds
 from mlsub.review.cross import audit_entry, audit_samples
 from mlsub.review.entry import audit_runs
+from mlsub.review.peak import audit_peak
+from mlsub.review.resubmitted import audit_resubmission
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import find_rule, finding, has_effect, reviewed
 from mlsub.rules.load import EntryRequirements
@@ -83,6 +85,8 @@ def judge_entry(
         *reviewed("cross.runs-differ", path, lambda: audit_runs(entry, hyperparameter_keys(round_, name), reported)),
         *reviewed("cross.round", path, lambda: audit_dates(entry, round_, name)),
         *reviewed("run.misspelt-key", path, lambda: audit_keys(entry.logs, round_, name)),
+        *reviewed("entry.resubmitted", path, lambda: audit_resubmission(entry, round_)),
+        *reviewed("entry.faster-than-peak", path, lambda: audit_peak(entry, name, convergence.result)),
         *reviewed("entry.samples-count", path, lambda: audit_samples(entry, convergence.result)),
         *(power.crashes if power else ()),
         *unmeasured,

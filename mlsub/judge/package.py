@@ -14,7 +14,7 @@ from mlsub.findings import Blocks, Effect, Finding, Kind, Severity, Verdict
 from mlsub.io import reason_of
 from mlsub.io.show import readable
 from mlsub.judge.entry import JudgedEntry, judge_entry, official_only_if_checked
-from mlsub.review.cross import audit_organisation_seeds, audit_submitters
+from mlsub.review.cross import audit_frameworks, audit_organisation_seeds, audit_submitters
 from mlsub.review.disclosure import audit_disclosures
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import demanded_key, finding, has_effect, isolated, reviewed
@@ -189,6 +189,7 @@ def judge_package(
     findings.extend(about_flags)
     findings.extend(reviewed("disclosure", package.path, lambda: audit_disclosures(entries, package.file_tree)))
     findings.extend(reviewed("cross.submitter", package.path, lambda: audit_submitters(entries)))
+    findings.extend(reviewed("cross.framework", package.path, lambda: audit_frameworks(entries)))
     findings.extend(reviewed("seed.not-random", package.path, lambda: audit_organisation_seeds(entries)))
     if not logs and not any(f.rejects for f in about_files):
         findings = _without_logs(package, findings, round_)

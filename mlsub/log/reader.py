@@ -292,6 +292,8 @@ _AFTER_RANK = b": " + TOKEN
 _MOST_DIGITS = 8
 #: The fields of a system that say how large it is, as descriptions and logs name them; these are kept.
 SCALE = ("number_of_nodes", "accelerators_per_node")
+#: Those that name what it is made of, kept from ``:::SYSJSON`` too.
+NAMED = ("accelerator_model_name", "host_processor_model_name", "framework")
 _decoder = json.JSONDecoder()
 
 
@@ -299,10 +301,12 @@ class LoggedSystem(msgspec.Struct, frozen=True, array_like=True):
     """What a log says of its system: some fields of the first ``:::SYSJSON`` that can be read.
 
     ``ranks`` is the number of processes that log records, where all from 0 on have their number before one; else 0.
+    ``line`` is where the fields stand; 0 where there are none.
     """
 
     fields: dict[str, str] = {}
     ranks: int = 0
+    line: int = 0
 
 
 class SystemReader:
@@ -326,10 +330,13 @@ class SystemReader:
 
 
 def _read_system(head: bytes) -> LoggedSystem:
-    texts = head.split(_TOKEN, _TRIES)[1:] if holds(head, _RARE) else []
-    read = (_fields(text[:_LONGEST].decode("latin-1")) for text in texts)
-    fields = next((one for one in read if one is not None), {})
-    return LoggedSystem(fields, _count_processes(head))
+    before, *texts = head.split(_TOKEN, _TRIES) if holds(head, _RARE) else [b""]
+    line = 1 + before.count(b"\n")
+    for text in texts:
+        if (fields := _fields(text[:_LONGEST].decode("latin-1"))) is not None:
+            return LoggedSystem(fields, _count_processes(head), line)
+        line += text.count(b"\n")
+    return LoggedSystem({}, _count_processes(head))
 
 
 def _count_processes(head: bytes) -> int:
@@ -358,4 +365,5 @@ def _fields(text: str) -> dict[str, str] | None:
         return None
     if not isinstance(content, dict):
         return None
-    return {name: str(content[name])[:_LONGEST_VALUE] for name in SCALE if isinstance(content.get(name), int | str)}
+    kept = (name for name in (*SCALE, *NAMED) if isinstance(content.get(name), int | str))
+    return {name: str(content[name])[:_LONGEST_VALUE] for name in kept}

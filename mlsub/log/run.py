@@ -114,6 +114,12 @@ class Run(msgspec.Struct, frozen=True, array_like=True):
         duration = self.duration_ms
         return None if duration is None else duration / 60_000.0
 
+    def stated(self, key: str) -> tuple[Any, int | None]:
+        """Return what the log states of itself under a key, in a record or in ``:::SYSJSON``, and in which line."""
+        if key in self.system.fields and key not in self.identity:
+            return self.system.fields[key], self.system.line
+        return self.identity.get(key), self.lines.get(key)
+
     @property
     def converged(self) -> bool:
         """Whether the log itself says that the run reached its target."""

@@ -15,7 +15,7 @@ from mlsub.submission.find import organisation
 from mlsub.submission.model import Entry, LogReport
 from mlsub.submission.report import RcpResult
 from mlsub.systems.fields import category, is_not_applicable, is_placeholder
-from mlsub.systems.names import accelerators_in
+from mlsub.systems.names import accelerators_in, same_accelerator, same_framework, same_processor
 
 #: Seeds in common from which on chance is ruled out: one of many short numbers may fall twice.
 LEAST_SHARED_SEEDS = 2
@@ -30,6 +30,7 @@ _WORD = re.compile(r"[a-z]+\d*[a-z]*|(?<!\d)\d++[a-z]+\d*")
 _NO_WORD = "submission_platform has no word in common with the system's folder, name, accelerator or processor"
 #: The key of which an empty value is asked about.
 _STATUS = "submission_status"
+_FRAMEWORK = "framework"
 
 
 def audit_entry(entry: Entry) -> Iterator[Finding]:
@@ -39,7 +40,7 @@ def audit_entry(entry: Entry) -> Iterator[Finding]:
     # The logs of an entry say much the same, which is looked at once.
     contradictions: dict[tuple[str | None, ...], list[tuple[str, str, tuple[str, ...]]]] = {}
     for log in (log for log in entry.logs if log.run.timeline.events):
-        values = map(log.run.identity.get, _CHECKS)
+        values = [log.run.stated(key)[0] for key in _CHECKS]
         logged = tuple([readable(value[:200]) if isinstance(value, str) else None for value in values])
         if logged not in contradictions:
             contradictions[logged] = []
@@ -55,7 +56,7 @@ def audit_entry(entry: Entry) -> Iterator[Finding]:
         for key, value, (rule, expected, *message) in contradictions[logged]:
             # A platform is free text: one that names no accelerator is only unusual.
             severity = Severity.NOTE if message == [_NO_WORD] else None
-            line, actual = log.run.lines.get(key), show(value)
+            (_, line), actual = log.run.stated(key), show(value)
             yield finding(rule, log.path, *message, line=line, expected=expected, actual=actual, severity=severity)
 
 
@@ -164,6 +165,42 @@ def _check_benchmark(entry: Entry, logged: str) -> tuple[str, ...] | None:
     return None if logged == entry.benchmark else ("cross.benchmark", entry.benchmark)
 
 
+def _check_accelerator(entry: Entry, logged: str) -> tuple[str, ...] | None:
+    described = _described_name(entry, "accelerator_model_name")
+    return ("cross.accelerator", described) if described and not same_accelerator(logged, described) else None
+
+
+def _check_processor(entry: Entry, logged: str) -> tuple[str, ...] | None:
+    described = _described_name(entry, "host_processor_model_name")
+    return ("cross.processor", described) if described and not same_processor(logged, described) else None
+
+
+def _described_name(entry: Entry, field: str) -> str:
+    """Return what the description of an entry's system has for a name; nothing where that names none."""
+    described = entry.description.text(field) if entry.description else ""
+    return "" if is_placeholder(described) or is_not_applicable(described) else described
+
+
+def audit_frameworks(entries: Iterable[Entry]) -> Iterator[Finding]:
+    """Yield what the logs of an organisation name for a framework that is not their description's, all in one."""
+    odd: dict[tuple[str, str], list[tuple[Entry, LogReport]]] = {}
+    for entry in entries:
+        described = _described_name(entry, _FRAMEWORK)
+        for log in entry.logs if described else ():
+            logged, _ = log.run.stated(_FRAMEWORK)
+            if isinstance(logged, str) and not is_placeholder(logged) and not same_framework(logged, described):
+                odd.setdefault((logged, described), []).append((entry, log))
+                break
+    if odd:
+        shown = [
+            f"{show(logged, 80)} in {several([f'{entry.system}/{entry.benchmark}' for entry, _ in found], 3)}, "
+            f"where the description has {show(described, 80)}"
+            for (logged, described), found in odd.items()
+        ]
+        _, first = next(iter(odd.values()))[0]
+        yield finding("cross.framework", first.path, line=first.run.stated(_FRAMEWORK)[1], actual=several(shown, 3))
+
+
 #: What contradicts the value of a key: the rule that is broken, what it expects, and a message that is not the rule's.
 _CHECKS: dict[str, Callable[[Entry, str], tuple[str, ...] | None]] = {
     "submission_org": _check_organisation,
@@ -171,6 +208,8 @@ _CHECKS: dict[str, Callable[[Entry, str], tuple[str, ...] | None]] = {
     "submission_platform": _check_platform,
     "submission_benchmark": _check_benchmark,
     _STATUS: _check_status,
+    "accelerator_model_name": _check_accelerator,
+    "host_processor_model_name": _check_processor,
 }
 
 

@@ -17,7 +17,7 @@ from mlsub.review.disclosure import KEYS, show_value
 from mlsub.rules.catalogue import demanded_key, finding
 from mlsub.submission.model import Entry, LogReport
 from mlsub.systems.fields import count, is_placeholder
-from mlsub.systems.names import accelerators_in
+from mlsub.systems.names import accelerators_in, same_accelerator, same_framework, same_processor
 
 #: Bounds for a hostile entry: values of a key that are told apart, their length, and how much is named.
 _MOST_VALUES, _LONGEST, _MOST_NAMED = 16, 200, 5
@@ -50,7 +50,8 @@ def audit_runs(entry: Entry, keys: Collection[str], reported: Collection[str]) -
             differ = True
             actual = _describe_groups({show(name): logs for name, logs in groups.items()})
             message = f"The runs of an entry name different {things}"
-            yield _report_smallest_group("cross.runs-differ", key, groups, message, actual=actual)
+            severity = Severity.WARNING if rule in _MAY_CHANGE else None
+            yield _report_smallest_group("cross.runs-differ", key, groups, message, actual=actual, severity=severity)
     known = _MAY_DIFFER | ({"global_batch_size"} if _OF_BATCH_SIZE.intersection(reported) else set())
     yield from _find_different_hyperparameters(entry, set(keys) - known)
     if not differ:
@@ -62,14 +63,14 @@ def _report_smallest_group(
 ) -> Finding:
     """Return the finding on a key whose values differ between groups of logs, at the first log of the smallest."""
     log = min(groups.values(), key=len)[0]
-    return finding(rule, log.path, message, line=log.run.lines.get(key), **parts)
+    return finding(rule, log.path, message, line=log.run.stated(key)[1], **parts)
 
 
 def _group_by_name(logs: Iterable[LogReport], key: str, same: Callable[[str, str], bool]) -> dict[str, list[LogReport]]:
     """Return the logs by what they name, in its first spelling; placeholders only where nothing else is named."""
     by_name: dict[str, list[LogReport]] = {}
     for log in logs:
-        value = log.run.identity.get(key)
+        value, _ = log.run.stated(key)
         if isinstance(value, str) and value:
             by_name.setdefault(readable(value[:_LONGEST]), []).append(log)
     names = [name for name in by_name if not is_placeholder(name)] or list(by_name)
@@ -111,7 +112,12 @@ _NAMED_BY_RUNS: dict[str, tuple[str, str, Callable[[str, str], bool]]] = {
         lambda one, other: (division_of(one) or one) == (division_of(other) or other),
     ),
     "submission_org": ("cross.org", "organisations", same_organisation),
+    "accelerator_model_name": ("cross.accelerator", "accelerators", same_accelerator),
+    "host_processor_model_name": ("cross.processor", "processors", same_processor),
+    "framework": ("cross.framework", "frameworks", same_framework),
 }
+#: What runs of one system may differ in and still be comparable, so that it is only asked about.
+_MAY_CHANGE = {"cross.processor", "cross.framework"}
 
 
 def _find_different_hyperparameters(entry: Entry, keys: Collection[str]) -> Iterator[Finding]:

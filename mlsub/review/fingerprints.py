@@ -12,6 +12,7 @@ import msgspec
 from mlsub.findings import Finding, Severity
 from mlsub.io.data import blake2b
 from mlsub.io.show import first_few, show
+from mlsub.log.run import Run
 from mlsub.rules.catalogue import finding
 from mlsub.submission.find import organisation
 from mlsub.submission.model import LogReport
@@ -78,6 +79,17 @@ def digest_log(log: LogReport) -> bytes:
     numbers.extend([evaluation.time_ms for evaluation in run.evaluations])
     logged = encode_json([evaluation.value for evaluation in run.evaluations], _DISTINCT_BYTES)
     return blake2b(numbers.tobytes() + logged, digest_size=16).digest()
+
+
+def digest_times(run: Run) -> bytes | None:
+    """Return a digest of when a run started and stopped, which no two have in common; None where it did not.
+
+    It stays the same whatever is added to a log, or left out.
+    """
+    start, stop = run.timeline.run_start, run.timeline.run_stop
+    if start is None or stop is None or not run.duration_ms:
+        return None
+    return blake2b(array("d", (start, stop)).tobytes(), digest_size=16).digest()
 
 
 def encode_json(value: Any, limit: int) -> bytes:

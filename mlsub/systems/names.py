@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from difflib import get_close_matches
 from functools import cache, cached_property, lru_cache
 from typing import Any, Literal
@@ -19,6 +19,12 @@ from mlsub.systems.fields import is_empty, is_not_applicable, is_placeholder
 _LONGEST = 200
 _MEMORY = re.compile(r"(?<![\d.])(\d{1,4}) ?gi?b?(?!\w)")
 _TRADEMARK = re.compile(r"\((?:R|TM|C)\)|[®™©]", re.IGNORECASE)
+#: The first two numbers of a version.
+_VERSION = re.compile(r"(?<![\d.])\d{1,4}\.\d{1,4}")
+#: Frameworks that stand on another one, which may be named in their place.
+_LAYERS = ("DeepSpeed", "Keras", "NeMo")
+#: How words end that tell a clock, cores or a cache.
+_UNITS = ("hz", "core", "cores", "gb", "mb")
 _NOISE = re.compile(r"\((?:R|TM|C)\)|\s@\s.*$|\sCPU\b|\s\d+-Core Processor\b|\s\(\d+ ?W\)$|\sProcessor$", re.IGNORECASE)
 
 
@@ -249,6 +255,41 @@ def _plain(text: str) -> str:
     return _clean(text).lower()
 
 
+# ---- Whether two names may mean one thing
+
+
+def same_processor(one: str, other: str) -> bool:
+    """Return whether two names may be of one processor: the table or a model's number agrees, or one has no number."""
+    known = {find_name(registry().processors, text) for text in (one, other)}
+    return len(known) == 1 if None not in known else _agree(_model_numbers(one), _model_numbers(other))
+
+
+def same_accelerator(one: str, other: str) -> bool:
+    """Return whether two names may be of one accelerator: the table agrees, or one is not in it."""
+    known = {find_name(registry().accelerators, text) for text in (one, other)}
+    return len(known) == 1 if None not in known else _agree(accelerators_in(one), accelerators_in(other))
+
+
+def same_framework(one: str, other: str) -> bool:
+    """Return whether two texts may be of one framework: one of those that each names, and one of its versions."""
+    known = [name for name in registry().frameworks.names if name not in _LAYERS]
+    (names, versions), (others, others_versions) = (
+        ({name for name in known if name.lower() in text.lower()}, set(_VERSION.findall(text[:_LONGEST])))
+        for text in (one, other)
+    )
+    return _agree(names, others) and _agree(versions, others_versions)
+
+
+def _agree(some: Set[str], others: Set[str]) -> bool:
+    return not some or not others or not some.isdisjoint(others)
+
+
+def _model_numbers(text: str) -> set[str]:
+    """Return the words of a processor's name that tell its model: 7742, 8480c+."""
+    words = (word for word in _split_words(_plain(text)) if len(word) > 3 and word[0].isdigit())
+    return {word for word in words if sum(map(str.isdigit, word)) > 1 and not word.endswith(_UNITS)}
+
+
 # ---- Which accelerator a name means
 
 
@@ -283,6 +324,19 @@ def chip_of(model: str, *besides: str) -> Chip | None:
             break
         found = (found & _find_chips(text)) or found
     return all_chips()[next(iter(found))] if len(found) == 1 else None
+
+
+class Peak(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The most that an accelerator computes in a second, at which precision, and who says so; see peaks.yaml."""
+
+    teraflops: float
+    precision: str
+    source: str
+
+
+def peak_of(chip: Chip) -> Peak | None:
+    """Return the peak of an accelerator; None where no source states it."""
+    return shipped(__file__, "peaks.yaml", dict[str, Peak]).get(chip.name)
 
 
 @lru_cache(maxsize=1024)

@@ -27,16 +27,15 @@ from mlsub.io.look import content_digest
 from mlsub.io.show import first_few, plural, show
 from mlsub.log.changes import Change
 from mlsub.review.fingerprints import digest_log
+from mlsub.review.resubmitted import must_be_exact
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round
 from mlsub.rounds.benchmarks import ResultsFolder
 from mlsub.rules.catalogue import finding, has_effect
 from mlsub.submission.find import find
 from mlsub.submission.pairing import without
-from mlsub.submission.result import Result, round_age
+from mlsub.submission.result import Result
 from mlsub.workspace import Context
 
-#: The first round in which a description has to be the same to the letter.
-_EXACT_FROM = (5, 1)
 #: Fields of a description that had to be the same before.
 _NAMED = (
     *("division", "status", "accelerator_model_name", "accelerators_per_node", "number_of_nodes"),
@@ -45,11 +44,6 @@ _NAMED = (
 #: Defects of one entry that are shown; more are counted.
 _MOST = 10
 _SHOWN = 8
-
-
-def must_be_exact(usage: str | None, name: str | None) -> bool:
-    """Return whether the rules of a round on results that are submitted again are those of June 2025."""
-    return usage == "training" and round_age(name or "") >= _EXACT_FROM
 
 
 def check_resubmission(old: str, new: str, context: Context, forced: Sequence[str] = ()) -> Comparison:
