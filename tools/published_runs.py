@@ -15,8 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from mlsub.review.fingerprints import digest_times
-from mlsub.review.resubmitted import FILE, SIZE, digest_description
+from mlsub.review.fingerprints import FILE, SIZE, digest_description, digest_times
 from mlsub.submission.result import Result
 from mlsub.systems.description import read_description
 from mlsub.workspace import Context, Request, check_with_logs

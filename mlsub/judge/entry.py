@@ -18,9 +18,8 @@ from mlsub.io.show import several
 from mlsub.judge.keys import audit_keys, hyperparameter_keys
 from mlsub.judge.runs import audit_dates, judge_seeds
 from mlsub.review.cross import audit_entry, audit_samples
-from mlsub.review.entry import audit_runs
-from mlsub.review.peak import audit_peak
-from mlsub.review.resubmitted import audit_resubmission
+from mlsub.review.entry import audit_peak, audit_runs
+from mlsub.review.fingerprints import audit_resubmission
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import find_rule, finding, has_effect, reviewed
 from mlsub.rules.load import EntryRequirements

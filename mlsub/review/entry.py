@@ -1,4 +1,4 @@
-"""Audit of one entry: whether its runs are of one system with the same settings, and of the size it states."""
+"""Audit of one entry: runs of one system with the same settings, of the size and in a time that it can have."""
 
 from __future__ import annotations
 
@@ -8,16 +8,28 @@ from difflib import SequenceMatcher
 from math import prod
 from typing import Any, NamedTuple
 
+import msgspec
+
 from mlsub.divisions import CLOSED, division_of
 from mlsub.findings import Finding, Kind, Severity
+from mlsub.io.data import shipped
 from mlsub.io.show import plural, readable, several, show
 from mlsub.log.reader import SCALE
 from mlsub.review.cross import same_organisation
 from mlsub.review.disclosure import KEYS, show_value
 from mlsub.rules.catalogue import demanded_key, finding
 from mlsub.submission.model import Entry, LogReport
+from mlsub.submission.report import RcpResult
 from mlsub.systems.fields import count, is_placeholder
-from mlsub.systems.names import accelerators_in, same_accelerator, same_framework, same_processor
+from mlsub.systems.names import (
+    Peak,
+    accelerators_in,
+    chip_of,
+    peak_of,
+    same_accelerator,
+    same_framework,
+    same_processor,
+)
 
 #: Bounds for a hostile entry: values of a key that are told apart, their length, and how much is named.
 _MOST_VALUES, _LONGEST, _MOST_NAMED = 16, 200, 5
@@ -200,3 +212,56 @@ def _stated_sizes(log: LogReport, nodes: int, each: int) -> Iterator[_StatedSize
     # Fewer processes than accelerators may log; more of them than there are, in whole nodes, are of a larger system.
     if system.ranks > 1 and (system.ranks == total or (each and system.ranks > total and not system.ranks % each)):
         yield _StatedSize(f"records of {system.ranks} processes", system.ranks == total)
+
+
+class LeastWork(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The least arithmetic of a benchmark for one of a unit; see operations.yaml."""
+
+    unit: str
+    each: int
+    multiply_adds: float
+    passes: int
+    source: str
+
+    @property
+    def operations(self) -> float:
+        """Operations for one of the unit."""
+        return 2 * self.multiply_adds * self.passes * self.each
+
+
+def audit_peak(entry: Entry, benchmark: str, rcp: RcpResult) -> Iterator[Finding]:
+    """Yield a Closed entry with runs that took less time than its accelerators need at their peak.
+
+    Args:
+        entry: with its logs and its description.
+        benchmark: as the rules call it.
+        rcp: its convergence test, which reads how far each run had come.
+    """
+    work = shipped(__file__, "operations.yaml", dict[str, LeastWork]).get(benchmark)
+    counted = work is not None and (work.unit, None, None) == (rcp.unit, rcp.logs_unit, rcp.logs_benchmark)
+    number, peak, name = _accelerators_of(entry)
+    if work is None or not counted or not number or peak is None or division_of(entry.division) != CLOSED:
+        return
+    least = work.operations / (number * peak.teraflops * 1e12) / 60
+    pairs = zip(entry.logs, rcp.points, strict=False)
+    odd = [(log, point) for log, point in pairs if point and log.minutes and 0 < log.minutes < point * least]
+    if odd:
+        log, point = odd[0]
+        yield finding(
+            "entry.faster-than-peak",
+            log.path,
+            line=log.run.lines.get("run_stop"),
+            expected=f"{point * least:.3g} minutes or more: {point * work.operations:.2g} operations for {point:,g} "
+            f"{work.unit} at {peak.teraflops:,g} teraflops ({peak.precision}) of each of {number} {name}",
+            actual=several([f"{log.minutes:.3g} minutes in {log.name}" for log, _ in odd], 5),
+            source=f"{work.source}; {peak.source}",
+        )
+
+
+def _accelerators_of(entry: Entry) -> tuple[int, Peak | None, str]:
+    """Return how many accelerators the description states, their peak and their name; None for an unknown peak."""
+    content = (entry.description.content if entry.description else None) or {}
+    nodes, each = (count(content.get(name)) or 0 for name in SCALE)
+    model, system = (content.get(name) for name in ("accelerator_model_name", "system_name"))
+    chip = chip_of(model, system if isinstance(system, str) else "", entry.system) if isinstance(model, str) else None
+    return nodes * each, peak_of(chip) if chip is not None else None, chip.name if chip is not None else ""

@@ -11,7 +11,7 @@ import pytest
 
 from mlsub.convergence.reference import history_of
 from mlsub.io.data import load_yaml
-from mlsub.review import peak
+from mlsub.review import entry
 from mlsub.rounds import get_round, known_rounds
 from mlsub.systems import names
 from mlsub.systems.names import all_chips, peak_of
@@ -75,7 +75,7 @@ def figures(*rows: Iterable[dict[str, Any]]) -> list[str]:
 
 def test_every_figure_has_a_source_that_can_be_looked_up() -> None:
     peaks = load_yaml(Path(names.__file__).with_name("peaks.yaml"))
-    work = load_yaml(Path(peak.__file__).with_name("operations.yaml"))
+    work = load_yaml(Path(entry.__file__).with_name("operations.yaml"))
     assert peaks.keys() <= all_chips().keys()
     for source in figures(peaks.values(), work.values()):
         assert re.search(r"https?://|\w\.com|arXiv:|white paper|as MI355X", source), source
@@ -86,7 +86,7 @@ def test_every_figure_has_a_source_that_can_be_looked_up() -> None:
 
 def test_the_unit_is_that_of_the_convergence_test() -> None:
     units = load_yaml(Path(history_of.__globals__["__file__"]).with_name("benchmarks.yaml"))
-    for name, work in load_yaml(Path(peak.__file__).with_name("operations.yaml")).items():
+    for name, work in load_yaml(Path(entry.__file__).with_name("operations.yaml")).items():
         stated = units.get(name, {}).get("unit", {"": "epochs"})
         assert work["unit"] in stated.values(), name
 

@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 
 from mlsub.findings import Severity
-from mlsub.review import resubmitted
-from mlsub.review.fingerprints import digest_times
-from mlsub.review.resubmitted import SIZE, audit_resubmission, digest_description, published_runs
+from mlsub.review import fingerprints
+from mlsub.review.fingerprints import SIZE, audit_resubmission, digest_description, digest_times, published_runs
 from mlsub.rounds import get_round
 from mlsub.submission.model import Entry
 from mlsub.systems.description import SystemDescription
@@ -40,7 +39,7 @@ def ship(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[
         file.write_text(json.dumps({round_name: {f"{organisation}/rack1/resnet": digests}}))
         published_runs.cache_clear()
 
-    monkeypatch.setattr(resubmitted, "FILE", file)
+    monkeypatch.setattr(fingerprints, "FILE", file)
     yield write
     published_runs.cache_clear()
 

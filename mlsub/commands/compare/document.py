@@ -11,7 +11,7 @@ from mlsub.commands.compare.words import PHASES, amount, part_words, rate
 from mlsub.io.show import first_few
 from mlsub.log.changes import Change
 from mlsub.present import document as doc
-from mlsub.review.resubmitted import must_be_exact
+from mlsub.review.fingerprints import must_be_exact
 from mlsub.submission.report import SCALING_TOLERANCE
 
 _NONE = "-"

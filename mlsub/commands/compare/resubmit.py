@@ -26,8 +26,7 @@ from mlsub.io import MlsubError
 from mlsub.io.look import content_digest
 from mlsub.io.show import first_few, plural, show
 from mlsub.log.changes import Change
-from mlsub.review.fingerprints import digest_log
-from mlsub.review.resubmitted import must_be_exact
+from mlsub.review.fingerprints import digest_log, must_be_exact
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round
 from mlsub.rounds.benchmarks import ResultsFolder
 from mlsub.rules.catalogue import finding, has_effect
