@@ -22,6 +22,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # Tests share no cache, and leave the user's alone: there can be no folder there. Those of the cache name one.
 os.environ["XDG_CACHE_HOME"] = os.devnull
+# xdist sets it, and answers would be as wide.
+os.environ.pop("COLUMNS", None)
 
 # How long an example takes, or drawing it, says how busy the machine is, and nothing about the program. The examples
 # are the same in each run; a long one has a seed for others.

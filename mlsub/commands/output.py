@@ -69,7 +69,7 @@ class Target(NamedTuple):
         document: Callable[[], Document],
         part: str = "",
         *,
-        page: Callable[[], Document] | None = None,
+        page: Callable[[Path | None], Document] | None = None,
         results: Callable[[], CiReport] | None = None,
     ) -> None:
         """Write an answer: the model as JSON, the results for CI, or the document that is made of it.
@@ -78,13 +78,12 @@ class Target(NamedTuple):
             model: the answer.
             document: makes the document.
             part: which of its answers a command gives that has several.
-            page: makes the document for Markdown and HTML, where that is another.
+            page: makes the document for Markdown and HTML, where that is another, of the folder where it goes, if any.
             results: makes the results, of an answer that has the formats of CI; another is text there.
 
         Raises:
             MlsubError: a file cannot be written.
         """
-        page = page or document
         for one in self.each:
             if one.format == "json":
                 from mlsub.present.envelope import answer
@@ -96,9 +95,13 @@ class Target(NamedTuple):
                 text = one._replace(format="text")
                 text.put(text.rendered(document()))
             else:
-                one.put(one.rendered(page()))
+                made = page(one.file.parent if one.file else Path()) if page else document()
+                if page and one.file and one.format == "markdown":
+                    one.put_parts(made, one.file)
+                else:
+                    one.put(one.rendered(made))
         if results is not None and any(one.format == "github" for one in self.each):
-            _write_step_summary(page())
+            _write_step_summary(page(None) if page else document())
 
     @contextmanager
     def or_refused(self) -> Iterator[None]:
@@ -127,6 +130,20 @@ class Target(NamedTuple):
     def rendered(self, document: Document) -> str:
         """A document in the format, for the place where it goes."""
         return render(document, self.format, None if self.file else sys.stdout)
+
+    def put_parts(self, document: Document, first: Path) -> None:
+        """Write a document as Markdown, as several files where it is too long for an issue.
+
+        Raises:
+            MlsubError: a file cannot be written.
+        """
+        from mlsub.present.markdown import render_parts
+
+        parts = {first.with_name(name): text for name, text in render_parts(document, first.name).items()}
+        for file in parts:
+            check_output(file, force=self.force)
+        for file in reversed(parts):
+            self._replace(file=file).put(parts[file])
 
     def put_for_ci(self, results: CiReport) -> None:
         """Write results in a format of CI."""

@@ -17,12 +17,14 @@ from mlsub.findings import Finding
 Meaning = Literal["plain", "strong", "good", "bad", "note", "number", "path", "code", "name", "soft"]
 
 
-#: An address that no format takes for anything else.
-_ADDRESS = re.compile(r"https://[\w./~%-]+", re.ASCII)
+#: An address that no format takes for anything else: a page, an anchor of the document, or a file and a line of it.
+_ADDRESS = re.compile(r"(?:https://|#|\.{1,2}/)[\w./~%-]+(?:#L\d+)?", re.ASCII)
 
 
 class Span(NamedTuple):
     """Text with one meaning, which decides its look; ``link`` is where it leads in Markdown and HTML.
+
+    That is a page, ``#`` and the anchor of a section, or a file beside the document as ``./`` or ``../`` and its path.
 
     Pages of a site sort a column by ``value``, and show ``note`` beside the text or as its tooltip.
     """
@@ -101,7 +103,8 @@ class Table(msgspec.Struct, frozen=True):
 
     A page of a site has the ``caption``, and ``anchor`` as the name by which a chart is drawn from the table; it hides
     a ``folded`` table until it is asked for. ``lists``: each cell after the first is a list of numbers with blanks
-    between them; the first ones of all lists of a row belong together, then the second ones.
+    between them; the first ones of all lists of a row belong together, then the second ones. ``upright``: on a page the
+    heads of its numbers stand upright, because they are long and the numbers short.
     """
 
     columns: tuple[Column, ...]
@@ -111,6 +114,7 @@ class Table(msgspec.Struct, frozen=True):
     anchor: str = ""
     folded: bool = False
     lists: bool = False
+    upright: bool = False
 
 
 def table_of(columns: Iterable[tuple[Column, Sequence[Cell]]], key: str = "") -> Table:
@@ -192,7 +196,8 @@ class Chart(msgspec.Struct, frozen=True, kw_only=True):
 class Section(msgspec.Struct, frozen=True):
     """Blocks under a heading; ``meaning`` says how it came out, ``anchor`` is a name to link to.
 
-    ``kind`` is the one that a :class:`Tally` of the document counts it as.
+    ``kind`` is the one that a :class:`Tally` of the document counts it as. A page hides what is ``folded`` below its
+    title until it is asked for.
     """
 
     title: Words
@@ -200,6 +205,7 @@ class Section(msgspec.Struct, frozen=True):
     meaning: Meaning = "plain"
     anchor: str | None = None
     kind: str = ""
+    folded: bool = False
 
 
 Block: TypeAlias = "Text | Items | Facts | Table | Section | Findings | Code | Tally | Chart"

@@ -36,6 +36,9 @@ th, td { vertical-align: top; padding: .15rem 1rem .15rem 0; overflow-wrap: norm
 .tally rect { fill: var(--kind); } section[data-kind] { border-color: var(--kind) !important; }
 .good { color: var(--good); } .bad { color: var(--bad); } .note { color: var(--note); }
 section.good, section.bad, section.note { color: inherit; }
+summary :is(h2, h3, h4, h5, h6) { display: inline; }
+.upright th { vertical-align: bottom; } .upright th.number { writing-mode: vertical-rl; transform: rotate(180deg);
+  font-weight: 400; padding: .4rem 0; text-align: left; border: 0; } .upright td.number { padding-right: .4rem; }
 figure { margin: 1rem 0; } figure svg { width: 100%; height: auto; }
 pre, code { font-family: ui-monospace, monospace; font-size: .9em; }
 @media (max-width: 40rem) { dl { grid-template-columns: 1fr; } dd { padding-left: 1rem; } }
@@ -139,10 +142,11 @@ def _section(section: doc.Section, level: int) -> Iterator[str]:
     anchor = section.anchor
     name = f' id="{anchor}"' if anchor is not None and _ANCHOR.fullmatch(anchor) else ""
     kind = f' data-kind="{section.kind}"' if _KIND.fullmatch(section.kind) else ""
-    yield f"<section{look}{name}{kind}>\n<{heading}>{_words(section.title)}</{heading}>"
+    begin, end = ("<details>\n<summary>", "</summary>") if section.folded else ("", "")
+    yield f"<section{look}{name}{kind}>\n{begin}<{heading}>{_words(section.title)}</{heading}>{end}"
     for block in section.blocks:
         yield from _block(block, level + 1)
-    yield "</section>"
+    yield "</details>\n</section>" if section.folded else "</section>"
 
 
 def _words(words: doc.Words) -> str:
@@ -172,7 +176,8 @@ def _render_table(table: doc.Table) -> Iterator[str]:
     heads = (
         f'<th scope="col"{look}>{_escape(column.name)}</th>' for look, column in zip(looks, table.columns, strict=True)
     )
-    yield '<div class="wide"><table>'
+    look = ' class="upright"' if table.upright else ""
+    yield f'<div class="wide"><table{look}>'
     yield f"<thead><tr>{''.join(heads)}</tr></thead>\n<tbody>"
     yield from (_row(row, looks) for row in table.rows)
     yield "</tbody></table></div>"

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import PurePath
+from urllib.parse import quote
+
+from msgspec.structs import replace
 
 from mlsub.io.show import plain
 from mlsub.present import document as doc
@@ -15,6 +19,13 @@ _SPECIAL = re.compile(r"[\\`*\[\]<>|~$&]|(?<![^\W_])_|_(?![^\W_])|(?<!\S)#")
 #: What would make a list or a heading of a line that begins with it.
 _BEGIN = re.compile(r"^ *(?:(?=[-+=])|(\d+)(?=[.)]))")
 _DEEPEST = 6
+_ANCHOR = re.compile(r"[A-Za-z][\w.:-]*", re.ASCII)
+#: Where an anchor is, and what leads to one: no text that is escaped looks like it.
+_NAME, _TO = re.compile(r'<a name="([\w.:-]+)"></a>', re.ASCII), re.compile(r"\]\(#([\w.:-]+)\)", re.ASCII)
+#: The most characters of a file that is pasted into an issue, of which GitHub takes 65,536.
+MOST = 60_000
+#: What a block that can be split is made of.
+_MADE_OF = {doc.Table: "rows", doc.Items: "items", doc.Facts: "facts", doc.Findings: "findings"}
 _AS_CODE = ("code", "name")
 
 
@@ -26,6 +37,78 @@ def render(document: doc.Document) -> str:
     while lines and not lines[-1]:
         lines.pop()
     return "\n".join(lines) + "\n"
+
+
+def render_parts(document: doc.Document, name: str, most: int = MOST) -> dict[str, str]:
+    """The document as files by their names; where one is not enough, the first says what is in the others.
+
+    Args:
+        document: what is split between its sections, blocks, rows and lines, in this order.
+        name: of the first; the others have a number before its ending.
+        most: the characters of each.
+    """
+    whole, file = render(document), PurePath(name)
+    if len(whole) <= most:
+        return {name: whole}
+    pages = list(_pages(document.blocks, 2, most - most // 10, len(quote(name)) + 6))
+    names = [name, *(f"{file.stem}-{number}{file.suffix}" for number in range(1, len(pages)))]
+    links = [f"./{quote(one)}" for one in names]
+    texts: list[str] = []
+    parts: list[doc.Words] = []
+    for number in range(len(pages) - 1, -1, -1):
+        title = f"{document.title}, part {number} of {len(pages) - 1}" if number else document.title
+        top = doc.Text(doc.Span("all parts", link=links[0])) if number else doc.Items(tuple(parts[: most // 2500]))
+        texts.insert(0, render(doc.Document(title, (top, *pages[number]))))
+        begins = next((doc.text_of(block.title) for block in pages[number] if isinstance(block, doc.Section)), "")
+        parts.insert(0, (doc.Span(names[number], link=links[number]), f": {begins[:80]} ..."))
+    where = {anchor: link for link, text in zip(links, texts, strict=True) for anchor in _NAME.findall(text)}
+    for number, own in enumerate(links):
+        for anchor in {one for one in _TO.findall(texts[number]) if where.get(one, own) != own}:
+            texts[number] = texts[number].replace(f"](#{anchor})", f"]({where[anchor]}#{anchor})")
+    return dict(zip(names, texts, strict=True))
+
+
+def _size(block: doc.Block, level: int, link: int) -> int:
+    """The characters of a block, each link to an anchor longer by the name of a file."""
+    text = "\n".join(_block(block, level))
+    return len(text) + 1 + text.count("](#") * link
+
+
+def _pages(blocks: Iterable[doc.Block], level: int, room: int, link: int) -> Iterator[list[doc.Block]]:
+    """Blocks in their order, at a time those that have room together."""
+    page: list[doc.Block] = []
+    left = room
+    for piece in (piece for block in blocks for piece in _pieces(block, level, room, link)):
+        size = _size(piece, level, link)
+        if page and size > left:
+            yield page
+            page, left = [], room
+        page.append(piece)
+        left -= size
+    yield page
+
+
+def _pieces(block: doc.Block, level: int, room: int, link: int) -> Iterator[doc.Block]:
+    """A block, or what it is made of where it has no room, down to single lines."""
+    if _size(block, level, link) <= room:
+        yield block
+        return
+    if isinstance(block, doc.Section):
+        again: doc.Words = (*doc.spans(block.title), " (continued)")
+        rest = room - _size(doc.Section(again, anchor=block.anchor), level, link)
+        for number, inner in enumerate(_pages(block.blocks, level + 1, rest, link)):
+            title, anchor = (again, None) if number else (block.title, block.anchor)
+            yield replace(block, title=title, blocks=tuple(inner), anchor=anchor)
+        return
+    if isinstance(block, doc.Facts) and isinstance(lines := block.facts[0][1], doc.Lines) and len(block.facts) == 1:
+        block = doc.Facts(tuple((block.facts[0][0], line) for line in lines.lines))
+    name = _MADE_OF.get(type(block), "")
+    parts = getattr(block, name, ())
+    if len(parts) < 2:
+        yield doc.Text("One line is too long for this part: HTML and JSON have it.")
+        return
+    for half in (parts[: len(parts) // 2], parts[len(parts) // 2 :]):
+        yield from _pieces(replace(block, **{name: half}), level, room, link)
 
 
 def escape(text: str) -> str:
@@ -50,7 +133,8 @@ def _block(block: doc.Block, level: int) -> Iterator[str]:
         case doc.Findings():
             yield from (f"- {line}" if new else f"  {line}" for new, line in _findings(block))
         case doc.Section():
-            yield from (f"{'#' * min(level, _DEEPEST)} {_words(block.title)}", "")
+            name = f'<a name="{block.anchor}"></a>' if block.anchor and _ANCHOR.fullmatch(block.anchor) else ""
+            yield from (f"{'#' * min(level, _DEEPEST)} {name}{_words(block.title)}", "")
             for inner in block.blocks:
                 yield from _block(inner, level + 1)
             return

@@ -65,6 +65,8 @@ def console(stream: IO[str] | None = None) -> Console:
     )
 
 
+#: The width of text that is for no terminal, where COLUMNS does not say it.
+_FILE_WIDTH = 120
 #: Seconds of work before a terminal shows how far it is, and between two looks of the bar.
 _PATIENCE, _EVERY = 1.0, 0.1
 
@@ -169,12 +171,10 @@ def put(stream: IO[str], *blocks: Block | str) -> None:
 
 
 def _look(stream: IO[str] | None) -> dict[str, Any]:
-    """The colours of a stream, and the width of a terminal; a file that is named has neither."""
-    if stream is None:
-        return {}
-    look: dict[str, Any] = {"colour": colours(stream)}
-    if stream.isatty():
+    """The colours of a stream, which a file that is named has not, and the width: COLUMNS, or that of a terminal."""
+    look: dict[str, Any] = {} if stream is None else {"colour": colours(stream)}
+    if os.environ.get("COLUMNS") or (stream is not None and stream.isatty()):
         from shutil import get_terminal_size
 
-        look["width"] = get_terminal_size().columns
+        look["width"] = get_terminal_size((_FILE_WIDTH, 24)).columns
     return look

@@ -50,7 +50,7 @@ class Answer(NamedTuple):
 
 
 def _invoke(words: Sequence[str], folder: Path) -> Answer:
-    result = CliRunner().invoke(main, words, env={"NO_COLOR": "1", "COLUMNS": "200", "CORPUS": str(CORPUS)})
+    result = CliRunner().invoke(main, words, env={"NO_COLOR": "1", "COLUMNS": "120", "CORPUS": str(CORPUS)})
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise AssertionError(f"traceback instead of an answer: {result.exception!r}") from result.exception
     return Answer(result.exit_code, _placeless(result.stdout, folder), _placeless(result.stderr, folder), folder)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 from html.parser import HTMLParser
 
 import pytest
@@ -21,6 +22,7 @@ from mlsub.present.document import (
     Document,
     Facts,
     Items,
+    Lines,
     Section,
     Share,
     Span,
@@ -179,3 +181,91 @@ def test_code_beside_code_is_one_piece_of_code() -> None:
     assert markdown.render(document("t", Text(words), table)).splitlines()[2:] == [
         "`ab|`c`d`", "", "| t |", "| --- |", "| `ab\\|`c`d` |",
     ]  # fmt: skip
+
+
+LINKS = Table(
+    (Column("rule"), Column("a long name", number=True)),
+    (
+        ("run.placeholder", Span("10", link="#ACME.q1")),
+        ("log", Span("result_0.txt:7", "path", "../v1.0/result_0.txt#L7")),
+    ),
+    upright=True,
+)
+
+
+def test_links_lead_to_anchors_and_to_files_beside_the_document() -> None:
+    found = document("t", LINKS, Section("ACME", (Text("x"),), anchor="ACME.q1"))
+    page, text = html.render(found), markdown.render(found)
+    assert '<table class="upright">' in page and '<section id="ACME.q1">' in page
+    assert '<a href="#ACME.q1">10</a>' in page and "[10](#ACME.q1)" in text
+    assert '<code><a href="../v1.0/result_0.txt#L7">result_0.txt:7</a></code>' in page
+    assert "[result_0.txt:7](../v1.0/result_0.txt#L7)" in text
+    assert '## <a name="ACME.q1"></a>ACME\n' in text
+    assert "<a" not in markdown.render(document("t", Section("s", (Text("x"),), anchor='"><b>')))
+
+
+@pytest.mark.parametrize(
+    "link",
+    ["javascript:alert(1)", "#a b", "//evil", "/etc/passwd", "./a)b", '#"><b>', "./a#b", "http://a", "data:x", "#"],
+)
+def test_a_link_that_is_none_of_ours_is_no_link(link: str) -> None:
+    found = document("t", Text(Span("x", link=link)))
+    assert "<a" not in html.render(found) and "](" not in markdown.render(found)
+
+
+def test_what_is_folded_is_hidden_on_a_page_alone() -> None:
+    found = document("t", Section("Notes: 1", (Text("x"),), folded=True))
+    assert (
+        "<section>\n<details>\n<summary><h2>Notes: 1</h2></summary>\n<p>x</p>\n</details>\n</section>"
+        in html.render(found)
+    )
+    assert markdown.render(found) == "# t\n\n## Notes: 1\n\nx\n"
+
+
+def _long(rows: int) -> Document:
+    table = Table((Column("a"), Column("b")), tuple((str(row), "x" * 40) for row in range(rows)))
+    facts = Facts((("in", Lines(tuple(f"result_{row}.txt" for row in range(rows)))), ("why", "because")))
+    sections = (
+        Section(name, (Section("q", (facts,), anchor=f"{name}.q1"), table), anchor=name) for name in ("A", "B", "C")
+    )
+    return document("Review", Text((Span("A", link="#A"), Span("C", link="#C.q1"))), *sections)
+
+
+def test_a_long_document_is_several_files_of_markdown() -> None:
+    assert list(markdown.render_parts(_long(3), "r.md", 3000)) == ["r.md"]
+    parts = markdown.render_parts(_long(60), "a b.md", 3000)
+    assert list(parts)[:2] == ["a b.md", "a b-1.md"]
+    assert max(map(len, parts.values())) <= 3000
+    whole = "\n".join(parts.values())
+    for row in range(60):
+        assert whole.count(f"| {row} | xxx") == 3 == len(re.findall(rf"result_{row}\.txt", whole))
+    first, second, *_ = parts.values()
+    assert first.startswith("# Review\n\n- [a b-1.md](./a%20b-1.md): ")
+    assert re.search(r"\[A\]\(#A\)\[C\]\(\./a%20b-\d+\.md#C\.q1\)|\[A\]\(\./a%20b-1\.md#A\)", first)
+    assert second.startswith(f"# Review, part 1 of {len(parts) - 1}\n\n[all parts](./a%20b.md)\n")
+    assert re.search(r"^#+ .*A \(continued\)$", whole, re.MULTILINE)
+    for anchor in ("A", "B", "C", "A.q1", "B.q1", "C.q1"):
+        assert whole.count(f'<a name="{anchor}"></a>') == 1
+
+
+def test_a_line_that_has_no_room_says_so() -> None:
+    parts = markdown.render_parts(document("t", Text("x" * 5000), Items(("y" * 5000, "z"))), "t.md", 3000)
+    assert max(map(len, parts.values())) <= 3000
+    assert "\n".join(parts.values()).count("One line is too long for this part: HTML and JSON have it.") == 2
+
+
+@given(st.lists(HOSTILE, min_size=1, max_size=60))
+def test_parts_are_as_harmless_as_the_whole(texts: list[str]) -> None:
+    parts = markdown.render_parts(document("t", *(Section(text, (Text(text),)) for text in texts)), "t.md", 1000)
+    assert max(map(len, parts.values())) <= 1000
+    for part in parts.values():
+        kinds = {token.type for token in PARSER.parse(part)}
+        assert not kinds & {"html_block", "blockquote_open", "ordered_list_open", "hr", "code_block"}
+
+
+@pytest.mark.parametrize(("columns", "width"), [("60", 60), ("300", 200), ("x", 120), ("", 120), ("0", 120)])
+def test_columns_say_how_wide_a_file_is(columns: str, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    monkeypatch.setattr("os.get_terminal_size", lambda *_: (_ for _ in ()).throw(OSError))
+    for stream in (None, io.StringIO()):
+        assert terminal.render(example(), "text", stream) == render(example(), width)

@@ -16,17 +16,8 @@ from mlsub.findings import Blocks, Finding, Kind, Severity
 from mlsub.io.data import load_yaml
 from mlsub.present import html, markdown, text
 from mlsub.present.document import Document, Findings, Span, text_of
-from mlsub.present.findings import (
-    MAX_DEFECTS,
-    MAX_FILES,
-    MAX_LINES,
-    MAX_PARTS,
-    MAX_PLACES,
-    PlaceRow,
-    facts_of,
-    patterns,
-    rows,
-)
+from mlsub.present.findings import MAX_DEFECTS, MAX_PLACES, facts_of
+from mlsub.present.places import MAX_FILES, MAX_LINES, MAX_PARTS, PlaceRow, patterns, rows
 
 Place = tuple[str, int | None, str | None]
 

@@ -104,7 +104,7 @@ def command(
     target.write(
         Reports(reports=chosen, settings=str(own.loaded.file) if own.loaded else None),
         lambda: build(page=False),
-        page=lambda: build(page=True),
+        page=lambda _: build(page=True),
         results=lambda: _results(chosen, fail_on=fail_on),
     )
     if own.summary and target.for_ci:

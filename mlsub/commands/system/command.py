@@ -190,7 +190,7 @@ def check(
     target.write(
         run.Checks(systems=chosen),
         lambda: build(page=False),
-        page=lambda: build(page=True),
+        page=lambda _: build(page=True),
         results=lambda: document.results_of(chosen, fail_on=fail_on),
     )
     sys.exit(max(run.report_of([one]).exit_status(fail_on=fail_on) for one in chosen))
