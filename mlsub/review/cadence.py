@@ -187,8 +187,10 @@ class Cadence(DatedFact, frozen=True, kw_only=True):
     not_checked: str | None = None
 
 
-_MISSING = "An evaluation that the rules require is missing"
-_STOPS = "The run stops at an evaluation that the rules do not require"
+_MISSING = "Two evaluations are further apart than the rules ask for"
+_STOPS = "The run stops at an evaluation that the rules do not ask for"
+_LATE = "First evaluation after {place} {unit}; the rules ask for {first}"
+_NOT_FIRST = "No evaluation where the rules ask for {first}; one is after {place} {unit}"
 
 
 class _Deviation(NamedTuple):
@@ -238,10 +240,11 @@ def audit_cadence(run: Run, path: str, usage: str, round_: str) -> Iterator[Find
     # A run that does not converge gains nothing where it stops; results of evaluations beside the training may be lost.
     excused = {_STOPS: not run.converged, _MISSING: run.lengths.beside}
     if deviation is not None and not excused.get(deviation.message):
+        first = "one every" if allowed == [every * scale] else "the first at"
         yield finding(
             "run.eval-cadence",
             path,
-            deviation.message,
+            deviation.message.format(place=show_count(deviation.place), unit=unit, first=f"{first} {_one_of(allowed)}"),
             line=next(one.line for one in run.evaluations if getattr(one, rule.count) == deviation.place),
             expected=_describe_schedule(rule, allowed, every * scale, unit),
             actual=_describe_places(places, deviation.place),
@@ -288,7 +291,7 @@ def _find_deviation(
     if spacing.longest and places[0] <= max(starts):
         return _follow_schedule(places, spacing, places[0], (places[0], places[0]))
     late = next((place for place in places if place > max(starts)), places[-1])
-    return _Deviation(late, "No evaluation is where the rules require the first one")
+    return _Deviation(late, _LATE if late == places[0] else _NOT_FIRST)
 
 
 def _follow_schedule(
@@ -323,7 +326,7 @@ def _find_off_multiples(places: list[float], every: float, slack: float) -> _Dev
         # Rounding up to whole batches adds up from one interval to the next.
         nearest = max(1, round(place / every))
         if abs(place - nearest * every) > slack + nearest * every * SLACK / 10:
-            return _Deviation(place, "An evaluation is not where the rules require it")
+            return _Deviation(place, "An evaluation is not where the rules ask for one")
     return None
 
 
@@ -331,14 +334,16 @@ def _describe_schedule(rule: Cadence, starts: list[float], every: float, unit: s
     counted = "" if unit == rule.unit else f" {rule.unit}"
     formula = f" ({parse(rule.every[1:]).words().strip()}{counted})" if isinstance(rule.every, str) else ""
     text = f"every {show_count(every)} {unit}{formula}"
-    shown = [show_count(start) for start in starts]
     if rule.at_least:
         text += f" or more often, from {max(starts):g} at the latest"
-    elif len(shown) > 1:
-        text += f", first at {', '.join(shown[:-1])} or {shown[-1]}"
-    elif starts[0] != every:
-        text += f", first at {shown[0]}"
+    elif len(starts) > 1 or starts[0] != every:
+        text += f", first at {_one_of(starts)}"
     return text
+
+
+def _one_of(starts: list[float]) -> str:
+    *others, last = map(show_count, starts)
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 def _describe_places(places: list[float], place: float) -> str:

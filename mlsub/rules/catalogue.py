@@ -42,8 +42,10 @@ class RuleInfo(msgspec.Struct, frozen=True):
 
     Its ``id`` is never used again for another rule. ``severity`` and ``blocks`` are the usual ones of a finding of it;
     ``message`` and ``expected`` are what the finding says where the code that finds it says nothing else, and without a
-    ``message`` it says the title. ``explains`` are patterns of rules: their findings in the same log or entry are
-    consequences of this one, and are folded under it. No rule that explains is explained by another.
+    ``message`` it says the title. ``ask`` is what a reviewer asks about it, the end of a sentence that begins with the
+    message.
+    ``explains`` are patterns of rules: their findings in the same log or entry are consequences of this one, and are
+    folded under it. No rule that explains is explained by another.
 
     ``room`` is the folder of mlsub/ whose ``rules.yaml`` holds it; ``effects`` are what else its findings do.
     """
@@ -60,6 +62,7 @@ class RuleInfo(msgspec.Struct, frozen=True):
     kind: Kind = Kind.OFFICIAL
     message: str = ""
     expected: str | None = None
+    ask: str = ""
     explains: tuple[str, ...] = ()
     effects: tuple[Effect, ...] = ()
 

@@ -8,15 +8,15 @@ import msgspec
 from msgspec.structs import replace
 
 from mlsub.commands.review.model import Ask
-from mlsub.findings import Effect, Finding, Kind, Severity
+from mlsub.findings import Effect, Finding, Severity
 from mlsub.io.data import shipped
 from mlsub.io.show import plural, several
 from mlsub.present.findings import grouped
 from mlsub.review.runs.model import Observation
 from mlsub.rules.catalogue import catalogue, demanded_key, find_causes, has_effect
 
-#: How a question ends: what must be mended, what is wrong by the written rules, what a reviewer would ask.
-_MENDED, _RIGHT, _EXPLAINED = " Will it be corrected?", " What is right?", " What explains it?"
+#: How long what was found and what was expected may be in a question.
+_FOUND, _EXPECTED = 60, 40
 
 
 class Area(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -49,7 +49,9 @@ def asks_of(findings: Sequence[Finding], observations: Sequence[Observation]) ->
     for group in groups.values():
         first = group[0]
         keys = {demanded_key(one.rule) or "": None for one in group}
-        said = f"{several(list(keys), 5)} appear more than once, with the same value" if len(keys) > 1 else first.message
+        said = (
+            f"{several(list(keys), 5)} appear more than once, with the same value" if len(keys) > 1 else first.message
+        )
         info = catalogue().get(first.rule)
         known = [figures.get(replace(one, suppressed=None, severity=Severity.NOTE)) for one in group]
         asked.append(
@@ -57,7 +59,7 @@ def asks_of(findings: Sequence[Finding], observations: Sequence[Observation]) ->
                 rule=first.rule,
                 kind=first.kind,
                 severity=first.severity,
-                question=f"{said.rstrip('.')}.{_end(first)}",
+                question=_question(group, said.rstrip("."), info.ask if info else ""),
                 why=info.why.strip() if info else "",
                 findings=tuple(group),
                 figures=tuple(one or {} for one in known) if any(known) else (),
@@ -66,11 +68,18 @@ def asks_of(findings: Sequence[Finding], observations: Sequence[Observation]) ->
     return sorted(asked, key=lambda ask: (ask.severity.rank, has_effect(ask.findings[0], Effect.UNFILLED)))
 
 
-def _end(finding: Finding) -> str:
-    """What is asked; a note asks nothing."""
-    if finding.severity is not Severity.ERROR:
-        return _EXPLAINED if finding.severity is Severity.WARNING else ""
-    return _MENDED if finding.kind is Kind.OFFICIAL else _RIGHT
+def _question(group: Sequence[Finding], message: str, ask: str) -> str:
+    """What was seen, what was expected, and what is asked, in a sentence; a note asks nothing."""
+    first, found, seen = group[0], {one.actual for one in group}, message
+    if len(found) == 1 and _fits(first.actual, message, _FOUND):
+        expected = f"; expected {first.expected}" if _fits(first.expected, message, _EXPECTED) else ""
+        seen = f"{message} ({first.actual}{expected})"
+    return f"{seen}; {ask}?" if ask and first.severity is not Severity.NOTE else f"{seen}."
+
+
+def _fits(text: str | None, message: str, most: int) -> bool:
+    """Whether a text goes between brackets behind a message, and says more than it."""
+    return text is not None and len(text) <= most and not set(text) & set("()\n") and text not in message
 
 
 def fine_of(findings: Sequence[Finding], logs: int, entries: int) -> Iterator[str]:

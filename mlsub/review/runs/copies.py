@@ -15,7 +15,6 @@ from mlsub.review.cross import SEEDS_OF_A_LOG
 from mlsub.review.fingerprints import encode_json
 from mlsub.review.runs.model import Observation, observe, runs_started, show_duration, thresholds
 from mlsub.rules.catalogue import finding
-from mlsub.submission.find import organisation
 from mlsub.submission.model import LogReport
 from mlsub.submission.result import Result
 
