@@ -70,7 +70,7 @@ def command(
     target.write(
         review,
         lambda: document_of(review, detail),
-        page=lambda: document_of(review, detail, page=True),
+        page=lambda folder: document_of(review, detail, page=True, folder=folder),
         results=lambda: ci_results(review),
     )
     sys.exit(review.exit_status)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from mlsub.commands.review.hyperparameters import hyperparameters_tables
 from mlsub.commands.review.model import Ask, Organisation, Rates, Review, ReviewedEntry
@@ -30,15 +34,33 @@ _WHO = 10
 #: Facts of a question, in their order, and those that the usual text shows; an expectation longer than this is none.
 _FACTS, _USUAL, _SHORT = ("expected", "found", "in", *SUPPRESSED.values(), "why", "source", "fix"), ("found", "in"), 40
 _NAMES = {"fix": "would settle it"}
+#: An entry, its number, and whose it is.
+_Row: TypeAlias = tuple[Organisation, int, ReviewedEntry]
 
 
-def document_of(review: Review, detail: Detail | None = None, *, page: bool = False) -> doc.Document:
+class _View(NamedTuple):
+    """How much is shown: ``full`` are all questions, notes and places, ``every`` all hyperparameters as well.
+
+    ``alone``: of one organisation. ``root`` is what files lie below, as a link from where the document is.
+    """
+
+    full: bool
+    every: bool
+    summary: bool
+    alone: bool
+    root: str
+
+
+def document_of(
+    review: Review, detail: Detail | None = None, *, page: bool = False, folder: Path | None = None
+) -> doc.Document:
     """Return the review as a document.
 
     Args:
         review: with the findings that were asked for.
         detail: how much of it.
-        page: with everything, as Markdown and HTML have it.
+        page: with all questions, as Markdown and HTML have it.
+        folder: where the page goes, from which its links to files lead; without it there are none.
     """
     found = review.organisations
     counts = [sum(one.count(severity) for one in found) for severity in Severity]
@@ -47,22 +69,47 @@ def document_of(review: Review, detail: Detail | None = None, *, page: bool = Fa
     result = doc.Text(f"{size}: {words or 'nothing to ask'}. None of it is an accusation.")
     if detail == "quiet":
         return doc.Document(TITLE, (result,), bare=True)
-    full = detail == "full" or (page and detail is None)
-    alone, summary = len(found) == 1, detail == "summary"
+    every = detail == "full"
+    root = re.sub(r"^(?!\.)", "./", os.path.relpath(review.root, folder)) if folder else ""
+    view = _View(every or (page and detail is None), every, detail == "summary", len(found) == 1, root)
     return doc.document(
         TITLE,
-        *(() if alone else (_overview(found), *_tables(found, full=full))),
-        *(_organisation_section(one, full=full, summary=summary, alone=alone) for one in found),
+        *(() if view.alone else _of_several(found, view)),
+        *(_organisation_section(one, view) for one in found),
         doc.section("Could not be read", doc.Items(review.unread)),
         result,
     )
 
 
+def _of_several(found: Sequence[Organisation], view: _View) -> Iterator[doc.Block | None]:
+    """What is compared over all organisations: rules, then the entries of each benchmark, names and disclosure."""
+    yield _overview(found)
+    yield doc.section("Questions: in how many places", _matrix(found))
+    by_benchmark: dict[str, list[_Row]] = {}
+    for one in found:
+        for number, entry in enumerate(one.entries, 1):
+            by_benchmark.setdefault(f"{entry.benchmark_name}, v{one.round}", []).append((one, number, entry))
+    for title, rows in sorted(by_benchmark.items()):
+        yield doc.section(f"{title}: {plural(len(rows), 'entry', 'entries')}", _entries_table(rows, alone=False))
+    yield from _tables(found, full=view.full)
+
+
+def _anchor(one: Organisation, kind: str = "", number: int = 0) -> str:
+    """The anchor of an organisation, or of a question (``q``) or note (``n``) to it."""
+    return re.sub(r"[^\w.]+", "-", f"of {one.path}", flags=re.ASCII) + (f".{kind}{number}" if kind else "")
+
+
+def _counted(asks: Sequence[Ask]) -> list[Ask]:
+    """Return those that no waiver or baseline covers."""
+    return [ask for ask in asks if ask.findings[0].suppressed is None]
+
+
 def _overview(found: Sequence[Organisation]) -> doc.Table:
     """One row an organisation."""
+    names = [doc.Span(one.name, link=f"#{_anchor(one)}") for one in found]
     return doc.table_of(
         (
-            (doc.Column("organisation", when_narrow="shorten"), [one.name for one in found]),
+            (doc.Column("organisation", when_narrow="shorten"), names),
             (doc.Column("round"), [f"v{one.round}" if one.round else "-" for one in found]),
             (doc.Column("entries", number=True), [str(len(one.entries)) for one in found]),
             *((doc.Column(f"{of}s", number=True), [str(one.count(of)) for one in found]) for of in Severity),
@@ -71,38 +118,61 @@ def _overview(found: Sequence[Organisation]) -> doc.Table:
     )
 
 
+def _matrix(found: Sequence[Organisation]) -> doc.Table:
+    """One row a rule: in how many places of each organisation it is, with a link to the first question."""
+    first: dict[tuple[int, str], dict[int, int]] = {}
+    places = Counter[tuple[str, int]]()
+    for at, one in enumerate(found):
+        for number, ask in enumerate(_counted(one.asks), 1):
+            first.setdefault((ask.severity.rank, ask.rule), {}).setdefault(at, number)
+            places[ask.rule, at] += len(ask.findings)
+    shown = sorted({at for numbers in first.values() for at in numbers})
+    rows = []
+    for (rank, rule), numbers in sorted(first.items(), key=lambda row: (row[0][0], -len(row[1]), row[0][1])):
+        severity = [*Severity][rank]
+        links = {at: f"#{_anchor(found[at], 'q', number)}" for at, number in numbers.items()}
+        cells = (doc.Span(f"{places[rule, at]:,}", link=links[at]) if at in links else "" for at in shown)
+        head = (doc.Span(str(severity), SEVERITIES[severity]), " ", doc.Span(rule, "name"))
+        rows.append((head, *cells))
+    columns = (doc.Column("rule", when_narrow="keep"), *(doc.Column(found[at].path, number=True) for at in shown))
+    return doc.Table(columns, tuple(rows), upright=True)
+
+
 def _tables(found: Sequence[Organisation], *, full: bool) -> tuple[doc.Block | None, ...]:
     """What is compared over all organisations: names and disclosure."""
     return doc.section("Names", _names_table(found, full=full)), _disclosure(found, full=full)
 
 
-def _organisation_section(one: Organisation, *, full: bool, summary: bool, alone: bool) -> doc.Section:
-    most = None if full else _MOST if alone else _MOST_OF_MANY
-    asked = [ask for ask in one.asks if ask.findings[0].suppressed is None]
-    shown = () if summary else asked[:most]
+def _organisation_section(one: Organisation, view: _View) -> doc.Section:
+    most = None if view.full else _MOST if view.alone else _MOST_OF_MANY
+    asked = _counted(one.asks)
+    shown = () if view.summary else asked[:most]
     left = asked[len(shown) :]
-    questions = (_question_section(number, ask, full=full) for number, ask in enumerate(shown, 1))
+    questions = (_question_section(one, number, ask, view) for number, ask in enumerate(shown, 1))
     more = doc.Text(f"{'and ' if shown else ''}{_tally(left)} (-v shows all)") if left else None
     word, _, rest = one.verdict.partition(":")
-    entries: doc.Block | None = _entries_table(one.entries)
+    entries: doc.Block | None = None
+    if view.full or view.alone:
+        entries = _entries_table([(one, number, entry) for number, entry in enumerate(one.entries, 1)], alone=True)
     notes: doc.Block | None = doc.Text(f"notes: {_tally(one.notes)} (-v shows them)") if one.notes else None
-    if full:
+    if view.full:
         entries = doc.section("Entries", entries)
-        notes = doc.section(
-            "Notes", *(_question_section(number, ask, full=True) for number, ask in enumerate(one.notes, 1))
-        )
+        told = tuple(_question_section(one, number, ask, view, "n") for number, ask in enumerate(one.notes, 1))
+        notes = doc.Section(f"Notes: {len(told)}", told, folded=True) if told else None
+    room = None if view.full else _ROOM - _EACH * len(shown) if view.alone else 0
     blocks: tuple[doc.Block | None, ...] = (
         doc.Text((doc.Span(word, MEANINGS[one.official]), f":{rest}")),
         doc.section(f"Ask: {plural(len(asked), 'question')}", *questions, more),
         entries,
-        *(_tables((one,), full=full) if alone else ()),
-        *hyperparameters_tables(one.entries, None if full else _ROOM - _EACH * len(shown) if alone else 0),
+        *(_tables((one,), full=view.full) if view.alone else ()),
+        *hyperparameters_tables(one.entries, room, every=view.every),
         notes,
-        doc.Text(f"Looked at and fine: {'; '.join(one.fine)}.") if one.fine and not summary else None,
-        None if summary else _to_read(one, full=full),
+        doc.Text(f"Looked at and fine: {'; '.join(one.fine)}.") if one.fine and not view.summary else None,
+        None if view.summary else _to_read(one, full=view.full),
     )
     title = (doc.Span(one.name, "strong"), f", {one.usage} v{one.round}" if one.round else "")
-    return doc.section(title, *blocks, meaning=MEANINGS[one.official]) or doc.Section(one.name)
+    meaning = MEANINGS[one.official]
+    return doc.section(title, *blocks, meaning=meaning, anchor=_anchor(one)) or doc.Section(one.name)
 
 
 def _tally(asks: Sequence[Ask]) -> str:
@@ -110,42 +180,67 @@ def _tally(asks: Sequence[Ask]) -> str:
     return tally([ask.findings[0] for ask in asks])
 
 
-def _question_section(number: int, ask: Ask, *, full: bool) -> doc.Section:
-    facts = dict(facts_of(ask.findings) if full else facts_of(ask.findings, _PLACES, _FILES))
+def _question_section(one: Organisation, number: int, ask: Ask, view: _View, kind: str = "q") -> doc.Section:
+    full = view.full
+    facts = dict(facts_of(ask.findings, root=view.root) if full else facts_of(ask.findings, _PLACES, _FILES))
     expected, found = facts.get("expected"), facts.get("found")
     if not full and isinstance(expected, str) and isinstance(found, str) and len(expected) <= _SHORT:
         facts["found"] = f"{found}; expected {expected}"
-    facts["why"] = ask.why
-    names = [name for name in (_FACTS if full else _USUAL) if facts.get(name)]
+    facts["why"], told = ask.why, ask.question.partition(" (")[2]
+    names = [name for name in (_FACTS if full else _USUAL) if facts.get(name) and str(facts[name]) not in told]
     title = (
         f"{number}. ",
         doc.Span(str(ask.severity), SEVERITIES[ask.severity]),
         f": {ask.question} ",
         doc.Span(f"[{ask.rule}]", "code"),
     )
-    return doc.Section(title, (doc.Facts(tuple((_NAMES.get(name, name), facts[name]) for name in names)),))
+    shown = doc.Facts(tuple((_NAMES.get(name, name), facts[name]) for name in names))
+    return doc.Section(title, (shown,), anchor=_anchor(one, kind, number))
 
 
-def _entries_table(entries: Sequence[ReviewedEntry]) -> doc.Table:
-    """One row an entry: minutes, scaling factor, how far above the limit of convergence, and runs left out."""
+def _entries_table(rows: Sequence[_Row], *, alone: bool) -> doc.Table:
+    """One row an entry: its runs, minutes, scaling factor, how far above the limit of convergence, and the questions.
+
+    ``alone``: of one organisation; otherwise of one benchmark.
+    """
+    entries = [entry for *_, entry in rows]
     scaled = any(entry.score.scaling != 1 or entry.score.expected_scaling != 1 for entry in entries)
     rejected = any(entry.official is not Verdict.ACCEPTED for entry in entries)
-    numbers = {entry.path: number for number, entry in enumerate(entries, 1)}
+    of = {entry.path: (one, number) for one, number, entry in rows}
+    names = {path: doc.Span(f"{one.name} {number}", link=f"#{_anchor(one)}") for path, (one, number) in of.items()}
+    number = EntryColumn("#", number=True, value=lambda entry: of[entry.path][1])
     columns: tuple[str | EntryColumn, ...] = (
-        EntryColumn("#", number=True, value=lambda entry: numbers[entry.path]),
-        *("system", "benchmark", "division"),
-        EntryColumn("runs", number=True, value=lambda entry: f"{entry.runs - len(entry.left_out)}/{entry.runs}"),
+        number if alone else EntryColumn("entry", when_narrow="shorten", value=lambda entry: names[entry.path]),
+        *(["system", "benchmark", "division"] if alone else ["system", "division"]),
+        EntryColumn("runs", number=True, value=_runs),
         "minutes",
-        *([EntryColumn("factor", number=True, value=_factor)] if scaled else []),
+        *([EntryColumn("factor", number=True, leave_out=2, value=_factor)] if scaled else []),
         EntryColumn("RCP margin", when_narrow="keep", value=_margin),
         *(["verdict"] if rejected else []),
+        *([] if alone else [EntryColumn("questions", value=lambda entry: _questions_on(of[entry.path][0], entry))]),
     )
     return results_table(entries, columns)
 
 
-def _margin(entry: ReviewedEntry) -> str:
+def _margin(entry: ReviewedEntry) -> str | None:
     margin = "" if entry.margin_percent is None else f" {entry.margin_percent:+.2f}%"
-    return f"{rcp_words(entry.rcp)}{margin}"
+    return f"{rcp_words(entry.rcp)}{margin}" if entry.runs else None
+
+
+def _runs(entry: ReviewedEntry) -> str:
+    """How many runs are good, and of how many where not all are."""
+    good = entry.runs - sum(run.why in ("noncompliant", "not converged") for run in entry.left_out)
+    return str(good) if good == entry.runs else f"{good}/{entry.runs}"
+
+
+def _questions_on(one: Organisation, entry: ReviewedEntry) -> doc.Cell:
+    """The numbers of the questions with a place in an entry."""
+    words: list[str | doc.Span] = []
+    for number, ask in enumerate(_counted(one.asks), 1):
+        if any(f"{found.path}/".startswith(f"{entry.path}/") for found in ask.findings):
+            link = f"#{_anchor(one, 'q', number)}"
+            words += [", "] * bool(words) + [doc.Span(str(number), SEVERITIES[ask.severity], link)]
+    return tuple(words) or ""
 
 
 def _factor(entry: ReviewedEntry) -> doc.Cell:

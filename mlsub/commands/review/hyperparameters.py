@@ -13,6 +13,7 @@ from mlsub.io import MlsubError
 from mlsub.io.show import plural
 from mlsub.judge.keys import ELSEWHERE, known_keys
 from mlsub.log.event import step_of
+from mlsub.log.reading import usable_number
 from mlsub.present.document import Block, Cell, Column, Facts, Section, Span, Table, Text, section
 from mlsub.review.disclosure import KEYS, read_stated, show_stated, show_value
 from mlsub.submission.result import Result
@@ -51,13 +52,20 @@ def hyperparameters(entry: Result, before: Result | None) -> tuple[Reference | N
     """Return the reference in force, and what it, an entry and that of the round before state.
 
     Args:
-        entry: with the runs whose values they are.
+        entry: with the runs whose values they are; the reference's samples are steps of it where it states steps.
         before: that of the round before.
     """
     known_reference, stated = _find_reference(entry)
     names = {name for name in known_keys(entry.rules, entry.benchmark) if step_of(name) == "hyperparameters"}
     optimizer = show_value(stated.get("optimizer", stated.get("opt_name")))
     reference = {_rule_key(name, optimizer, names): value for name, value in stated.items()}
+    size = usable_number(getattr(read_stated(entry.logs, KEYS["batch_size"]), "value", None))
+    for name, count in [(name, usable_number(value)) for name, value in reference.items() if name.endswith("_samples")]:
+        # The reference counts in samples what an entry counts in steps.
+        steps = f"{name.removesuffix('samples')}steps"
+        if count and size and steps not in reference and read_stated(entry.logs, steps):
+            reference[steps] = count / size if count % size else count // size
+            del reference[name]
     known = sorted((names | reference.keys()) - _LEFT_OUT)
     earlier = before.logs if before else ()
     found = (
@@ -83,12 +91,15 @@ def _find_reference(entry: Result) -> tuple[Reference | None, Mapping[str, Any]]
     return None, {}
 
 
-def hyperparameters_tables(entries: Sequence[ReviewedEntry], room: int | None) -> Iterator[Block | None]:
+def hyperparameters_tables(
+    entries: Sequence[ReviewedEntry], room: int | None, *, every: bool
+) -> Iterator[Block | None]:
     """Yield a table for each benchmark: values of the reference, of entries, by their numbers, and of the round before.
 
     Args:
         entries: of one organisation.
-        room: lines of all tables, and what does not fit is counted; None for all, with what is the same everywhere.
+        room: lines of all tables, and what does not fit is counted; None for all.
+        every: with what is the same everywhere.
     """
     by_benchmark: dict[str, dict[int, ReviewedEntry]] = {}
     for number, entry in enumerate(entries, 1):
@@ -96,7 +107,7 @@ def hyperparameters_tables(entries: Sequence[ReviewedEntry], room: int | None) -
             by_benchmark.setdefault(entry.benchmark_name, {})[number] = entry
     counted = []
     for benchmark, of in by_benchmark.items():
-        found, rows = _benchmark_section(benchmark, of, full=room is None)
+        found, rows = _benchmark_section(benchmark, of, full=every)
         if room is None or rows + _HEAD <= room:
             room = None if room is None else room - rows - _HEAD
             yield found
@@ -115,19 +126,20 @@ def _benchmark_section(
     names = sorted({name for one in columns for name in one.texts})
     logged = {name for one in sides for name in one.texts}
     unlogged = {name: text for one in references for name, text in one.texts.items() if name not in logged}
-    alike = [name for name in names if len({*_texts_of(name, sides), *_texts_of(name, references, "")} - {""}) == 1]
+    same = {name for name in names if {one.cell(name) for one in sides} == {"="}}
+    same |= {name for name in names if len({*_texts_of(name, sides), *_texts_of(name, references, "")} - {""}) == 1}
+    alike = [name for name in names if name in same and name not in unlogged]
     shown = [name for name in names if name not in unlogged and (full or name not in alike)]
     rows = tuple((name, *(one.cell(name) for one in columns)) for name in shown)
     if len(columns) < 2 or not (rows or full):
         return None, 0
-    notes = [
-        f"{plural(len(alike), 'other is', 'others are')} the same everywhere." if alike and not full else "",
-        f"Only the reference states {', '.join(map(' '.join, unlogged.items()))}." if unlogged and full else "",
-    ]
     found = section(
         f"Hyperparameters of {benchmark}",
         Table((Column("hyperparameter", when_narrow="keep"), *(Column(one.head) for one in columns)), rows),
-        Text(" ".join(filter(None, notes))) if any(notes) else None,
+        Text(f"{plural(len(alike), 'other is', 'others are')} the same everywhere, or as in the reference.")
+        if alike and not full
+        else None,
+        Text(f"Only the reference states {', '.join(map(' '.join, unlogged.items()))}.") if unlogged and full else None,
         Facts(tuple((f"{number} before", one.before) for number, one in entries.items() if one.before)),
     )
     return found, len(rows)

@@ -7,10 +7,15 @@ import re
 import shutil
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
+from msgspec.structs import replace
 
+from mlsub.commands.review.asks import _question
+from mlsub.findings import Severity
 from mlsub.review.disclosure import show_value
+from mlsub.rules.catalogue import catalogue, finding
 from tests.conftest import ExpectedText
 from tests.review.runs.build import at, delay, every, put, stretch, write_tree
 from tools.support.corpus import CORPUS
@@ -228,7 +233,7 @@ def test_what_is_disclosed_has_its_file_and_line_and_short_texts_are_short() -> 
     assert stated["config_file"] == {"value": "config_MI355X_1x8x1.sh", "path": log, "line": 32, "also": []}
     assert (stated["linear"], stated["config_places"], stated["accelerators"]) == (None, None, 8)
     [ask] = [ask for ask in one["asks"] if ask["rule"] == "config.accelerator"]
-    assert ask["question"].endswith("than the system has. What explains it?")
+    assert ask["question"].endswith("288GB HBM3e); on which one were the runs made?")
     assert [(place["path"], place["line"]) for place in ask["findings"]] == [(log, 32)]
     text = run("review", tree, "--round", "6.0").stdout
     assert text.count("\n") <= 60
@@ -271,7 +276,7 @@ def test_hyperparameters_beside_the_reference_and_the_round_before(tmp_path: Pat
         "  hyperparameter          reference at 3072  1             1 before\n"
         "  -----------------------------------------------------------------\n"
         "  opt_base_learning_rate  0.002              0.002 or 0.5  0.0002\n"
-        "  1 other is the same everywhere.\n"
+        "  1 other is the same everywhere, or as in the reference.\n"
         "  1 before: old/v1.1/ACME/results/rack1/bert\n"
     )
 
@@ -300,6 +305,15 @@ def test_every_hyperparameter_with_v_and_none_where_all_agree(tmp_path: Path) ->
         "  global_batch_size       3072               =",
         "  opt_base_learning_rate  0.002              =",
     ]
+
+
+@corpus
+def test_steps_are_compared_with_the_samples_of_the_reference() -> None:
+    [one] = run("review", CORPUS / "v5.1" / "HPE", "--format", "json").document["organisations"]
+    stated = {of["name"]: of for of in one["entries"][0]["hyperparameters"]}
+    steps = stated["opt_learning_rate_warmup_steps"]
+    assert (steps["value"]["value"], steps["reference"]) == (96, 128), "4,096 samples at batch size 32"
+    assert "opt_learning_rate_warmup_samples" not in stated
 
 
 def test_what_only_the_reference_states_and_how_its_data_calls_it(tmp_path: Path) -> None:
@@ -418,3 +432,72 @@ def test_what_people_have_to_read_is_whole_sentences(tmp_path: Path) -> None:
         "checkpoint and vocabulary are those of the reference",
         "how sequences are packed, and that the loss ignores what pads them",
     ]
+
+
+def two_organisations(folder: Path) -> Path:
+    """A round of two organisations, whose runs are stretched."""
+    tree = write_tree(folder, every(stretch(1.098)))
+    shutil.copytree(tree, tree.parent / "Zeta")
+    return tree.parent
+
+
+def test_a_round_begins_with_its_rules_and_benchmarks(tmp_path: Path) -> None:
+    text = run("review", two_organisations(tmp_path), "--select", "inspect.stretched").stdout
+    places = [
+        text.index("\nQuestions: in how many places\n"),
+        text.index("  warning inspect.stretched     1     1\n"),
+        text.index("\nbert, v1.1: 2 entries\n"),
+        text.index("\nACME, training v1.1\n"),
+    ]
+    assert places == sorted(places)
+    table = text[places[2] : places[3]].splitlines()
+    assert [line.split()[:3] for line in table[4:6]] == [["ACME", "1", "rack1"], ["Zeta", "1", "rack1"]]
+    assert [line.split()[-1] for line in table[4:6]] == ["1", "1"], "the first question"
+    assert "  #  system" not in run("review", tmp_path / "v1.1").stdout, "entries are by benchmark"
+
+
+def test_each_number_and_place_of_a_page_is_a_link(tmp_path: Path) -> None:
+    page, made = tmp_path / "pages" / "r.html", two_organisations(tmp_path / "a b")
+    page.parent.mkdir()
+    run("review", made, "-o", page, "-o", page.with_suffix(".md"))
+    text = page.read_text()
+    anchors, inside = set(re.findall(r' id="([^"]+)"', text)), set(re.findall(r'href="#([^"]+)"', text))
+    assert inside and inside <= anchors
+    files = {unquote(one) for one in re.findall(r'href="(\.[^"#]+)', text)}
+    assert {(page.parent / one).resolve() for one in files} >= {
+        (made / name / "results" / "rack1" / "bert").resolve() for name in ("ACME", "Zeta")
+    }
+    assert set(re.findall(r"\]\(#([^)]+)\)", page.with_suffix(".md").read_text())) == inside
+
+
+def test_runs_that_are_good_are_counted_and_those_that_are_not(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    assert re.search(r"^ +1  rack1 .* 5 ", run("review", tree.folder).stdout, re.MULTILINE)
+    spoil(tree, 0)
+    assert re.search(r"^ +1  rack1 .* 4/5 ", run("review", tree.folder).stdout, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("found", "severity", "question"),
+    [
+        (("A", "A"), "error", "It is wrong (A; expected B); what is right?"),
+        (("A", "C"), "error", "It is wrong; what is right?"),
+        (("A (twice)", "A (twice)"), "error", "It is wrong; what is right?"),
+        (("A", "A"), "note", "It is wrong (A; expected B)."),
+        (("x" * 61, "x" * 61), "warning", "It is wrong; what is right?"),
+    ],
+)
+def test_a_question_says_what_was_seen_and_what_is_asked(found: tuple[str, str], severity: str, question: str) -> None:
+    group = [
+        finding("cross.org", f"{n}.txt", "It is wrong", expected="B", actual=one, severity=Severity(severity))
+        for n, one in enumerate(found)
+    ]
+    assert _question(group, "It is wrong", "what is right") == question
+    assert _question([replace(one, expected="y" * 41) for one in group], "It is wrong", "").partition(";")[0] in (
+        "It is wrong (A)", "It is wrong (A).", "It is wrong."
+    )  # fmt: skip
+
+
+def test_what_is_asked_is_the_end_of_a_sentence() -> None:
+    assert [rule for rule, info in catalogue().items() if info.ask.endswith(("?", "."))] == []
+    assert catalogue()["cross.org"].ask == "whose runs are these"
