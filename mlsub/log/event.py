@@ -19,6 +19,10 @@ from mlsub.io.show import readable
 #: What ``str.strip`` removes from the right of a line that was read as Latin-1.
 STRIPPED = b" \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0"
 
+#: What the official parser needs of a record.
+_PARTS = ("time_ms", "key", "value", "metadata")
+#: So much of an edited record is shown to either side of the place.
+_AROUND = 40
 _KEY = re.compile(rb'"key"\s*:\s*"([A-Za-z0-9_.-]{1,100})"')
 
 
@@ -235,6 +239,13 @@ def _defect_of_text(line: int, text: str, reason: str, key: str | None) -> Defec
     """Whether it is a good record with text behind it, or a broken one."""
     try:
         fields, end = _standard.raw_decode(text.lstrip(" \t\n\r"))
+    except json.JSONDecodeError as error:
+        from mlsub.log.edited import has_text_inside
+
+        if has_text_inside(error, _PARTS):
+            around = error.doc[max(0, error.pos - _AROUND) : error.pos + _AROUND]
+            return Defect("log.record-edited", line, readable(around), key)
+        return Defect("log.record-undecodable", line, reason, key)
     except (ValueError, RecursionError):
         return Defect("log.record-undecodable", line, reason, key)
     event = _to_event(line, fields, key)
@@ -255,7 +266,7 @@ def _to_event(line: int, fields: Any, key: str | None) -> Event | Defect:
         # The parser takes null for a line without a record, which it can pass over.
         crash = None if fields is None else "TypeError"
         return Defect("log.record-undecodable", line, reason, key, crash=crash)
-    missing = [name for name in ("time_ms", "key", "value", "metadata") if name not in fields]
+    missing = [name for name in _PARTS if name not in fields]
     time_ms = _parse_time(fields.get("time_ms", math.nan))
     event = Event(
         line=line,

@@ -74,10 +74,19 @@ class Gap(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Lengths(msgspec.Struct, frozen=True, array_like=True):
-    """The lengths (ms) of the blocks, epochs or evaluations of a run, in file order, and the lines they start in."""
+    """The lengths (ms) of the blocks, epochs or evaluations of a run, in file order, and the lines they start in.
+
+    ``sizes`` are the samples, steps or epochs of each, as its records or the next ones count them, ``rates`` the mean
+    of the throughputs stated in it, or of the steps a second where it is the time of one; 0 where that is not said.
+    ``first_stop`` and ``last_start`` are times (ms).
+    """
 
     lengths: tuple[float, ...] = ()
     lines: tuple[int, ...] = ()
+    sizes: tuple[float, ...] = ()
+    rates: tuple[float, ...] = ()
+    first_stop: float = 0.0
+    last_start: float = 0.0
 
 
 class KeyMark(msgspec.Struct, frozen=True, array_like=True):
@@ -91,11 +100,13 @@ class KeyMark(msgspec.Struct, frozen=True, array_like=True):
 class Trace(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     """What one log shows besides its run.
 
-    ``stated_s`` is the length of the run in seconds as ``run_stop`` itself states it (TTT), ``stated_as`` the field;
-    ``rates`` are the throughputs that the log states, in samples a second. ``jump`` is line and size (ms) of the
-    largest step back in the timed region.
+    ``stated_s`` is the length of the run in seconds as ``run_stop`` itself states it (TTT), ``stated_as`` the field.
+    ``jump`` is line and size (ms) of the largest step back in the timed region, but for ``early``: line, size and edge
+    of the run, where a record is older than the ``run_start`` or first ``block_start`` before it, or ``run_stop`` is.
     ``times`` is a fingerprint of when each record of the timed region was written, counted from ``run_start``;
-    ``marks`` how many steps in it chance does not repeat. ``keys`` has the records of the whole log by their keys.
+    ``marks`` how many steps in it chance does not repeat. ``tail`` is a fingerprint of the last records of the log,
+    of the steps in time between them and of their values, and the line of the first: as few as have some such steps.
+    ``keys`` has the records of the whole log by their keys.
     """
 
     stated_s: float | None = None
@@ -105,10 +116,11 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     blocks: Lengths = Lengths()
     epochs: Lengths = Lengths()
     evals: Lengths = Lengths()
-    rates: tuple[float, ...] = ()
     times: str = ""
     marks: int = 0
     keys: dict[str, KeyMark] = {}
+    early: tuple[int, float, str] | None = None
+    tail: tuple[str, int] | None = None
 
 
 class LengthFold:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 import struct
 from array import array
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -64,7 +66,6 @@ LEAST_GAP_MS = 1_000.0
 #: Bounds that keep a trace small on hostile input; published logs stay far below them.
 MAX_GAPS = 200
 MAX_LENGTHS = 10_000
-MAX_RATES = 10_000
 MAX_KEY = 100
 #: Published logs have some hundred keys; values are compared by so much of them.
 MAX_KEYS = 1_000
@@ -81,6 +82,13 @@ _SHORT = frozenset((float, int, bool, type(None)))
 _RUN = frozenset(("run_start", "run_stop"))
 _RATED = frozenset(("throughput", "tracked_stats"))
 _RATE_NAMES = ("throughput", "imgs_sec", "samples_per_second", "throughput_samples_per_sec")
+#: What a record counts its place in training by, and the keys of those that do.
+_PLACES = ("samples_count", "step_num", "step", "epoch_num", "first_epoch_num")
+_PLACED = frozenset((*EDGES, "eval_accuracy", "eval_error"))
+#: Blocks whose size the next records may tell.
+_MOST_UNSIZED = 4
+#: Of the last records so many are looked at, for so many steps in time that two runs do not share by chance.
+_TAIL, _TAIL_MARKS = 64, 4
 
 
 class _Marking:
@@ -108,17 +116,62 @@ def _packed(times: Sequence[float]) -> bytes:
     return struct.pack(f"<{len(times)}d", *times)
 
 
-#: What there is to an event: its time (ms), key and line, so much of its value as is compared, and the rate it states.
-_Record = tuple[float, str, int, Any, float | None]
+#: Of an event its time (ms), key and line, so much of its value as is compared, and the rate or the places it states.
+_Record = tuple[float, str, int, Any, float | dict[str, float] | None]
 
 
-def _record(event: Event, rate: float | None) -> _Record | None:
+class _OpenInterval:
+    """An interval under way: when and in which line it began, at which places, and the rates stated since."""
+
+    def __init__(self, time_ms: float, line: int, places: Mapping[str, float], nested: bool) -> None:
+        self.time_ms, self.line, self.places, self.nested = time_ms, line, places, nested
+        self.rate, self.rates = 0.0, 0
+
+
+class _Closed:
+    """The :class:`Lengths` of one kind in the making."""
+
+    def __init__(self) -> None:
+        self.lengths, self.lines, self.sizes, self.rates = array("d"), array("q"), array("d"), array("d")
+        self.first_stop = self.last_start = 0.0
+        #: The places that the last ones began at, which are compared with those of the next records.
+        self._unsized: deque[tuple[int, Mapping[str, float]]] = deque(maxlen=_MOST_UNSIZED)
+
+    def add(self, kind: str, one: _OpenInterval, stop: float) -> None:
+        """Take an interval that has ended."""
+        if not self.lengths:
+            self.first_stop = stop
+        self.last_start = one.time_ms
+        # Where one starts while another is under way, it is not known which of them ends.
+        size = 0.0 if one.nested else 1.0 if kind == "epoch" else one.places.get("epoch_count", 0.0)
+        if not size and not one.nested:
+            self._unsized.append((len(self.lengths), one.places))
+        self.lengths.append(stop - one.time_ms)
+        self.lines.append(one.line)
+        self.sizes.append(size)
+        self.rates.append(one.rate / one.rates if one.rates else 0.0)
+
+    def size(self, places: Mapping[str, float]) -> None:
+        """Give those without a size the one that a later place shows."""
+        for at, start in list(self._unsized):
+            size = next((places[name] - start[name] for name in places if places[name] > start.get(name, math.inf)), 0)
+            if size:
+                self.sizes[at] = size
+                self._unsized.remove((at, start))
+
+    def finish(self) -> Lengths:
+        """Return what there was so far."""
+        lengths, lines, sizes, rates = tuple(self.lengths), tuple(self.lines), tuple(self.sizes), tuple(self.rates)
+        return Lengths(lengths, lines, sizes, rates, self.first_stop, self.last_start)
+
+
+def _record(event: Event, stated: float | dict[str, float] | None) -> _Record | None:
     time_ms, value = event.time_ms, event.value
     if not -MAX_TIME_MS < time_ms < MAX_TIME_MS:
         return None
     if type(value) not in _SHORT:
         value = show(value, limit=MAX_VALUE).encode("utf-8", "surrogatepass")
-    return time_ms, event.key[:MAX_KEY], event.line, value, rate
+    return time_ms, event.key[:MAX_KEY], event.line, value, stated
 
 
 class TraceFold:
@@ -127,11 +180,11 @@ class TraceFold:
     def __init__(self) -> None:
         self._start: float | None = None
         self._stopped = False
-        self._rates: list[float] = []
         self._stated: tuple[float | None, str] = (None, "")
         self._keys: dict[str, _Marking] = {}
         #: Records that are looked at together, which costs a fraction.
         self._waiting: list[_Record] = []
+        self._tail: deque[_Record] = deque(maxlen=_TAIL)
         self._begin(0.0)
 
     def _begin(self, time_ms: float) -> None:
@@ -139,9 +192,10 @@ class TraceFold:
         self._last = time_ms
         self._before = "run_start"
         self._jump: tuple[int, float] | None = None
+        self._early: tuple[int, float, str] | None = None
         self._gaps: dict[tuple[str, str, bool], Gap] = {}
-        self._open: dict[str, tuple[float, int]] = {}
-        self._lengths: dict[str, tuple[array[float], array[int]]] = {name: (array("d"), array("q")) for name in KINDS}
+        self._open: dict[str, _OpenInterval] = {}
+        self._closed = {name: _Closed() for name in KINDS}
         self._hash = blake2b(digest_size=16)
         self._marks = 0
 
@@ -149,10 +203,12 @@ class TraceFold:
         """Return what takes the events of a key."""
         if key in _RUN:
             return self._run_edge
+        if key in _PLACED:
+            return self._add_placed
         return None if key is None else self._add_rated if key in _RATED else self._add
 
-    def _add(self, event: Event, rate: float | None = None) -> None:
-        record = _record(event, rate)
+    def _add(self, event: Event, stated: float | dict[str, float] | None = None) -> None:
+        record = _record(event, stated)
         if record is None:
             return
         self._waiting.append(record)
@@ -162,8 +218,14 @@ class TraceFold:
     def _add_rated(self, event: Event) -> None:
         value = event.value
         if isinstance(value, dict):
-            value = next((value[name] for name in _RATE_NAMES if name in value), None)
+            step = _positive(value.get("train_step_time"))
+            value = next((value[name] for name in _RATE_NAMES if name in value), 1 / step if step else None)
         self._add(event, _positive(value))
+
+    def _add_placed(self, event: Event) -> None:
+        metadata = event.metadata if isinstance(event.metadata, dict) else {}
+        stated = {name: _number(metadata.get(name)) for name in (*_PLACES, "epoch_count")}
+        self._add(event, {name: number for name, number in stated.items() if number is not None})
 
     def _run_edge(self, event: Event) -> None:
         """A ``run_start`` or ``run_stop``, which is itself outside of the region."""
@@ -172,6 +234,7 @@ class TraceFold:
         if record is None:
             return
         self._mark([record])
+        self._tail.append(record)
         if self._stopped:
             return
         if event.key == "run_start":
@@ -181,10 +244,12 @@ class TraceFold:
             self._stopped = True
             self._stated = _stated_length(event.metadata)
             self._gap(event.time_ms - self._last, self._before, event.key, event.line)
+            self._step_back(self._last - event.time_ms, event.key, event.line)
 
     def _take(self) -> None:
         """Look at what waits."""
         self._mark(self._waiting)
+        self._tail.extend(self._waiting[-_TAIL:])
         if self._start is not None and not self._stopped:
             self._inside(self._waiting, self._start)
         self._waiting = []
@@ -207,20 +272,20 @@ class TraceFold:
     def _inside(self, records: Sequence[_Record], start: float) -> None:
         """Records of the timed region."""
         last, before = self._last, self._before
-        for time_ms, key, line, _, rate in records:
+        for time_ms, key, line, _, stated in records:
             step = time_ms - last
             if step >= _LEAST_MARK_MS:
                 if step % 1000:
                     self._marks += 1
                 self._gap(step, before, key, line)
-            elif step < 0 and (self._jump is None or -step > self._jump[1]):
-                self._jump = (line, -step)
+            elif step < 0:
+                self._step_back(-step, before, line)
             last, before = time_ms, key
-            edge = EDGES.get(key)
-            if edge is not None:
-                self._edge(*edge, time_ms, line)
-            elif rate is not None and len(self._rates) < MAX_RATES:
-                self._rates.append(rate)
+            if isinstance(stated, dict):
+                self._place(key, time_ms, line, stated)
+            elif stated is not None:
+                for one in self._open.values():
+                    one.rate, one.rates = one.rate + stated, one.rates + 1
         self._last, self._before = last, before
         self._hash.update(_packed([time_ms - start for time_ms, *_ in records]))
 
@@ -237,33 +302,55 @@ class TraceFold:
         else:
             self._gaps[of] = Gap(*of, known.longest_ms, known.count + 1, known.line)
 
-    def _edge(self, name: str, starts: bool, time_ms: float, line: int) -> None:
+    def _step_back(self, by_ms: float, over: str, line: int) -> None:
+        """A record is older than the one before it: ``over`` is the key of that one, or ``run_stop``."""
+        starts = over == "run_start" or (over in EDGES and EDGES[over][1] and not self._closed[EDGES[over][0]].lengths)
+        if (starts or over == "run_stop") and by_ms >= LEAST_GAP_MS:
+            self._early = self._early or (line, by_ms, "run_start" if starts else over)
+        elif over != "run_stop" and (self._jump is None or by_ms > self._jump[1]):
+            self._jump = (line, by_ms)
+
+    def _place(self, key: str, time_ms: float, line: int, places: dict[str, float]) -> None:
+        """An edge of an interval, or a result of an evaluation."""
+        name, starts = EDGES.get(key, ("eval", None))
+        if starts is False and (one := self._open.pop(name, None)) is not None:
+            closed = self._closed[name]
+            if time_ms >= one.time_ms and len(closed.lengths) < MAX_LENGTHS:
+                closed.add(name, one, time_ms)
+        self._closed["block"].size(places)
         if starts:
-            self._open[name] = (time_ms, line)
-            return
-        opened = self._open.pop(name, None)
-        lengths, lines = self._lengths[name]
-        if opened is not None and time_ms >= opened[0] and len(lengths) < MAX_LENGTHS:
-            lengths.append(time_ms - opened[0])
-            lines.append(opened[1])
+            self._open[name] = _OpenInterval(time_ms, line, places, name in self._open)
 
     def finish(self) -> Trace:
         """Return what the events leave."""
         self._take()
-        intervals = {name: Lengths(tuple(a), tuple(b)) for name, (a, b) in self._lengths.items()}
+        intervals = {name: closed.finish() for name, closed in self._closed.items()}
         return Trace(
             stated_s=self._stated[0],
             stated_as=self._stated[1],
             jump=self._jump,
+            early=self._early,
+            tail=_fingerprint_tail(self._tail),
             gaps=tuple(self._gaps.values()),
             blocks=intervals["block"],
             epochs=intervals["epoch"],
             evals=intervals["eval"],
-            rates=tuple(self._rates),
             times=self._hash.hexdigest(),
             marks=self._marks,
             keys={key: marking.finish() for key, marking in self._keys.items()},
         )
+
+
+def _fingerprint_tail(records: Sequence[_Record]) -> tuple[str, int] | None:
+    """Return a fingerprint of the last records, from the last steps in time on that chance does not repeat."""
+    seen, marks = blake2b(digest_size=16), 0
+    for later, record in pairwise(reversed(records)):
+        step = later[0] - record[0]
+        marks += step >= _LEAST_MARK_MS and step % 1000 != 0
+        seen.update(_lines([step, *later[1:4:2]]))
+        if marks == _TAIL_MARKS:
+            return seen.hexdigest(), record[2]
+    return None
 
 
 def _stated_length(metadata: Any) -> tuple[float | None, str]:
@@ -280,6 +367,11 @@ def _stated_length(metadata: Any) -> tuple[float | None, str]:
         if seconds is not None:
             return seconds, name
     return None, ""
+
+
+def _number(value: Any) -> float | None:
+    """A number that can be computed with; None for all else."""
+    return float(value) if type(value) in (int, float) and abs(value) < MAX_TIME_MS else None
 
 
 def _positive(value: Any) -> float | None:

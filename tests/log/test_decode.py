@@ -258,6 +258,48 @@ DEFECTS = {
 }
 
 
+_HEAD = b'{"namespace": "", "time_ms": 1, "event_type": "POINT_IN_TIME", "key": "opt_name", "value": '
+_TAIL = b', "metadata": {"file": "/workspace/train.py", "lineno": 12}}'
+#: What stands in the place of a record, and whether somebody edited it.
+EDITED = {
+    "over a part of it": (_HEAD + b'"adamw"ACMEorkspace/train.py", "lineno": 12}}', True),
+    "over a part of it, to a comma": (_HEAD + b'"adamw"ACME, "lineno": 12}}', True),
+    "behind a value": (_HEAD + b'"adamw" ACME' + _TAIL, True),
+    "behind a value, with a quote": (_HEAD + b'"adamw"ACME"' + _TAIL, True),
+    "in a number": (_HEAD + b"0.9ACME25" + _TAIL, True),
+    "at its end": (_HEAD + b"1" + _TAIL[:-2] + b" ACME}}", True),
+    "in the time": (_HEAD.replace(b'"time_ms": 1', b'"time_ms": 1ACME5') + b"1" + _TAIL, True),
+    "a record that was cut": (_HEAD + b'"ada', False),
+    "cut in a text, and an object": (_HEAD + b'"ada{"loss": 0.1, "step": 3}', False),
+    "cut behind a value, and an object": (_HEAD + b'"adamw"{"loss": 0.1}', False),
+    "cut, and a record": (_HEAD + b'"adamw"' + record(), False),
+    "text without a record's end": (_HEAD + b'"adamw"ACME' + _TAIL[:-2], False),
+    "quotes that were not escaped": (_HEAD + b'"say "x" y"' + _TAIL, False),
+    "such quotes, and nothing behind": (_HEAD + b'"say "x" y"}', False),
+    "an object in quotes": (_HEAD + b'"{"a": 1}"' + _TAIL, False),
+    "a value of Python": (_HEAD + b"None" + _TAIL, False),
+    "no comma": (_HEAD + b'"adamw"' + _TAIL[1:], False),
+    "a file that lost its blocks": (_HEAD + b'"adamw"' + b"\0" * 9 + b'orkspace", "lineno": 12}}', False),
+    "no record": (b'{"loss": 0.1 ACME, "step": 3}', False),
+    "more than a record has": (_HEAD + b'"adamw" ' + b"x" * 3000 + _TAIL, False),
+}
+
+
+@pytest.mark.parametrize(("text", "edited"), EDITED.values(), ids=EDITED)
+def test_a_record_with_other_text_inside_is_told_from_one_that_was_cut(text: bytes, edited: bool) -> None:
+    defect = decode(7, text)
+    assert isinstance(defect, Defect)
+    assert defect.rule == ("log.record-edited" if edited else "log.record-undecodable")
+    assert defect.crash is None
+    assert ("ACME" in defect.reason) is edited
+
+
+def test_what_is_shown_of_an_edited_record() -> None:
+    defect = decode(7, EDITED["over a part of it"][0])
+    assert isinstance(defect, Defect)
+    assert defect.reason == 'ME", "key": "opt_name", "value": "adamw"ACMEorkspace/train.py", "lineno": 12}}'
+
+
 @pytest.mark.parametrize(("text", "rule", "key"), DEFECTS.values(), ids=DEFECTS)
 def test_a_record_that_cannot_be_used_is_named_with_its_rule_line_and_key(
     text: bytes, rule: str, key: str | None

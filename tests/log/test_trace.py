@@ -134,6 +134,95 @@ def test_a_trace_has_the_first_of_the_largest_steps_back_and_counts_steps_that_c
     assert [trace_of(("run_start", 9), ("a", time)).jump for time in (9, 8)] == [None, (2, 1)]
 
 
+def placed(key: str, time_ms: float, value: Any = None, **metadata: Any) -> Event:
+    """A record that says where in training it is."""
+    return Event(time_ms=time_ms, key=key, value=value, metadata=metadata)
+
+
+#: Blocks by their records: how large each is, and how fast.
+SIZES: dict[str, tuple[list[Event], list[float], list[float]]] = {
+    "by where they end": (
+        [placed("block_start", 1, samples_count=0), placed("block_stop", 5, samples_count=96)],
+        [96.0],
+        [0.0],
+    ),
+    "by where the next begins, and the evaluation after the last": (
+        [
+            *(placed("block_start", 1, step=0, samples_count=8), placed("block_stop", 2, samples_count=8)),
+            *(placed("block_start", 3, step=4, samples_count=8), placed("block_stop", 4)),
+            placed("eval_accuracy", 5, step=10),
+        ],
+        [4.0, 6.0],
+        [0.0, 0.0],
+    ),
+    "by their epochs": ([placed("block_start", 1, epoch_count=3), placed("block_stop", 2)], [3.0], [0.0]),
+    "by nothing that counts": (
+        [placed("block_start", 1, samples_count="0"), placed("block_stop", 2, samples_count=True)],
+        [0.0],
+        [0.0],
+    ),
+    "while another is under way": (
+        [placed("block_start", n, epoch_count=1) for n in (1, 2)] + [placed("block_stop", 3)],
+        [0.0],
+        [0.0],
+    ),
+    "with throughputs": (
+        [
+            placed("throughput", 0, 9),
+            placed("block_start", 1, epoch_count=1),
+            placed("tracked_stats", 2, {"throughput": 4}),
+            placed("tracked_stats", 3, {"train_step_time": 0.5}),
+            placed("tracked_stats", 4, {"train_step_time": 0}),
+            placed("block_stop", 5),
+        ],
+        [1.0],
+        [3.0],
+    ),
+}
+
+
+@pytest.mark.parametrize(("events", "sizes", "rates"), SIZES.values(), ids=SIZES)
+def test_the_size_and_the_rate_of_blocks(events: list[Event], sizes: list[float], rates: list[float]) -> None:
+    fold = TraceFold()
+    push([placed("run_start", 0), *events, placed("run_stop", 9)], fold)
+    blocks = fold.finish().blocks
+    assert (list(blocks.sizes), list(blocks.rates)) == (sizes, rates)
+    stops = [event.time_ms for event in events if event.key == "block_stop"]
+    assert (blocks.first_stop, blocks.last_start) == (stops[0], stops[-1] - blocks.lengths[-1])
+
+
+EARLY: dict[str, tuple[list[tuple[str, float]], tuple[int, float, str] | None]] = {
+    "before run_start": ([("run_start", 5_000), ("a", 4_000)], (2, 1_000, "run_start")),
+    "less than a second before it": ([("run_start", 5_000), ("a", 4_001)], None),
+    "before the first block": ([("run_start", 0), ("block_start", 5_000), ("a", 1_000)], (3, 4_000, "run_start")),
+    "before a later block": (
+        [("run_start", 0), ("block_start", 1), ("block_stop", 2), ("block_start", 9_000), ("a", 3)],
+        None,
+    ),
+    "run_stop before the last record": ([("run_start", 0), ("a", 9_000), ("run_stop", 7_000)], (3, 2_000, "run_stop")),
+    "a clock that was set": ([("run_start", 0), ("a", 9_000), ("b", 7_000), ("run_stop", 9_000)], None),
+}
+
+
+@pytest.mark.parametrize(("records", "early"), EARLY.values(), ids=EARLY)
+def test_a_record_that_is_older_than_the_start_or_newer_than_the_end(
+    records: list[tuple[str, float]], early: tuple[int, float, str] | None
+) -> None:
+    assert trace_of(*records).early == early
+
+
+def test_the_tail_of_a_log_is_the_same_at_other_times_and_behind_other_records() -> None:
+    steps = [("a", 0), ("b", 101), ("c", 1_101), ("d", 1_202), ("e", 1_303), ("f", 1_404), ("g", 1_405)]
+    tail = trace_of(*steps).tail
+    assert tail is not None
+    assert tail[1] == 1, "a second between b and c may be chance"
+    moved = trace_of(("x", 5), ("y", 7), *((key, time + 9_000) for key, time in steps)).tail
+    assert moved == (tail[0], 3)
+    for other in ([*steps[:4], ("e", 1_304), *steps[5:]], [*steps[:4], ("z", 1_303), *steps[5:]]):
+        assert (trace_of(*other).tail or ("",))[0] != tail[0]
+    assert trace_of(*steps[1:]).tail is None
+
+
 def test_a_key_beyond_the_bound_is_left_out_and_those_known_are_counted_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_KEYS", 2)
     keys = trace_of(("a", 0), ("run_start", 1), ("b", 2), ("a", 3)).keys
@@ -156,15 +245,13 @@ def test_marks_tell_values_and_times_of_a_key_apart() -> None:
 def test_hostile_logs_leave_small_traces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_LENGTHS", 10)
     monkeypatch.setattr(module, "MAX_GAPS", 10)
-    monkeypatch.setattr(module, "MAX_RATES", 10)
     fold = TraceFold()
     push([Event(time_ms=0, key="run_start", value=None, metadata=None)], fold)
     for n in range(100):
         for step, key in enumerate(("block_start", "block_stop", "throughput", f"key{n}")):
             push([Event(time_ms=10_000.0 * (4 * n + step), key=key, value=5, metadata=None)], fold)
     trace = fold.finish()
-    assert len(trace.blocks.lengths) == len(trace.gaps) == len(trace.rates) == 10
-    assert set(trace.rates) == {5.0}
+    assert len(trace.blocks.lengths) == len(trace.gaps) == 10
 
 
 @pytest.mark.skipif(not CORPUS.is_dir(), reason="published results are not there")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -101,6 +102,7 @@ def find_copies(entries: Sequence[Result]) -> Iterator[Observation]:
         others = [pair for pair, (a, b) in zip(pairs, evaluations, strict=True) if a != b and not _are_same_run(*pair)]
         if others:
             yield _observe_copies("inspect.same-times", others)
+    yield from _observe_same_tails(logs)
     yield from _observe_same_samples(entries)
 
 
@@ -225,6 +227,31 @@ def _observe_copies(
     logs = [[log.report.path, original.report.path] for log, original in pairs]
     found = finding(rule, entry.path, message, actual=actual, severity=severity)
     return observe(entry, found, other=other.path, logs=logs, **numbers)
+
+
+def _observe_same_tails(logs: Sequence[_EntryLog]) -> Iterator[Observation]:
+    """Yield logs that end as another does, and are not of one run: of two, the one that took as long as no other."""
+    for pairs in _find_pairs(logs, lambda log: log.trace.tail and log.trace.tail[0]):
+        for pair in pairs:
+            evaluations = {_evaluations_digest(one.report) for one in pair}
+            same_times = pair[0].report.trace.times == pair[1].report.trace.times
+            if same_times or _are_same_run(*pair) or (len(evaluations) == 1 and None not in evaluations):
+                continue
+            joined, other = sorted(pair, key=lambda one: -_distance(one))
+            line = joined.report.trace.tail[1] if joined.report.trace.tail else None
+            actual = f"from line {line} on as {other.report.path}, at the same steps in time and with the same values"
+            found = finding("inspect.same-tail", joined.report.path, line=line, actual=actual)
+            yield observe(joined.entry, found, other=other.report.path)
+
+
+def _distance(one: _EntryLog) -> float:
+    """Return by how much (ms) the time from the first run_start to the last run_stop is not as in the other runs."""
+    lengths = [
+        edges["run_stop"][1] - edges["run_start"][0]
+        for edges in (log.run.edges for log in (one.report, *one.entry.logs))
+        if len(edges) > 1
+    ]
+    return abs(lengths[0] - statistics.median(lengths)) if lengths else 0.0
 
 
 def _observe_same_samples(entries: Sequence[Result]) -> Iterator[Observation]:

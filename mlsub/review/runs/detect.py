@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from mlsub.review.runs.changes import find_changes
+from mlsub.review.runs.clock import find_moved_clock
 from mlsub.review.runs.copies import find_copies, find_shared_seeds
 from mlsub.review.runs.model import Observation
-from mlsub.review.runs.numbers import find_holes, find_jumps, find_order, find_stated_time, find_throughput
+from mlsub.review.runs.numbers import find_holes, find_jumps, find_order
 from mlsub.review.runs.pace import find_gaps, find_long_init, find_pace, find_pauses, find_slow_intervals
 from mlsub.review.runs.quality import find_ends, find_small_spread
 from mlsub.review.runs.stretch import find_overlap, find_stretch
@@ -17,14 +18,13 @@ from mlsub.submission.result import Result
 _WITHIN_ENTRY: tuple[Callable[[Result], Iterator[Observation]], ...] = (
     find_stretch,
     find_ends,
-    find_stated_time,
+    find_moved_clock,
     find_jumps,
     find_gaps,
     find_pauses,
     find_small_spread,
     find_holes,
     find_order,
-    find_throughput,
     find_slow_intervals,
     find_pace,
     find_long_init,

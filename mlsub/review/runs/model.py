@@ -33,7 +33,13 @@ class Thresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     stretch_slack_ms: float
     overlap_ms: float
     overlap_share: float
-    stated_ms: float
+    clock_ms: float
+    clock_edge_ms: float
+    clock_share: float
+    clock_spread: float
+    clock_others: int
+    clock_many: int
+    clock_most: float
     jump_ms: float
     jump_share: float
     gap_runs: int
@@ -59,8 +65,6 @@ class Thresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     order_place: float
     order_after: float
     order_wait_ms: float
-    throughput_least: float
-    throughput_other_unit: float
     interval_times: float
     interval_share: float
     interval_runs: int

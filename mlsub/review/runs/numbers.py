@@ -10,9 +10,8 @@ from typing import NamedTuple
 
 from mlsub.findings import Severity
 from mlsub.io.show import first_few
-from mlsub.log.reading import usable_number
 from mlsub.log.trace import MAX_TIME_MS
-from mlsub.review.runs.model import Observation, furthest_place, observe, show_duration, thresholds, undo_waits
+from mlsub.review.runs.model import Observation, observe, show_duration, thresholds, undo_waits
 from mlsub.rules.catalogue import finding
 from mlsub.submission.model import LogReport
 from mlsub.submission.result import Result
@@ -147,7 +146,9 @@ def _is_nearly_sorted(order: Sequence[int]) -> bool:
 def find_jumps(entry: Result) -> Iterator[Observation]:
     """Yield runs whose clock steps back in the timed region, where most runs of the entry do not."""
     limits = thresholds()
-    jumps = [(log, log.trace.jump) for log in entry.logs if log.trace.jump and log.trace.jump[1] >= limits.jump_ms]
+    # What steps back over the start or the end of the run is its moved clock.
+    jumped = [log for log in entry.logs if log.trace.early is None and log.trace.jump is not None]
+    jumps = [(log, log.trace.jump) for log in jumped if log.trace.jump and log.trace.jump[1] >= limits.jump_ms]
     if len(jumps) > limits.jump_share * len(entry.logs):
         return  # A log put together of several files; mlsub check reports its clock.
     for log, (line, by_ms) in jumps:
@@ -156,61 +157,3 @@ def find_jumps(entry: Result) -> Iterator[Observation]:
         actual = f"by {show_duration(by_ms)}{share}; {len(jumps)} of {len(entry.logs)} runs have such a step"
         found = finding("inspect.clock-jump", log.path, line=line, actual=actual)
         yield observe(entry, found, undo_waits(entry, "with the step added", {log.path: -by_ms}), jump_ms=by_ms)
-
-
-def find_stated_time(entry: Result) -> Iterator[Observation]:
-    """Yield runs whose TTT is not run_stop minus run_start."""
-    stated = {}
-    field = ""
-    for log in entry.logs:
-        length = log.run.duration_ms
-        if log.trace.stated_s is not None and length is not None:
-            stated[log.name] = log.trace.stated_s * 1000 - length
-            field = log.trace.stated_as
-    off = {name: by for name, by in stated.items() if abs(by) > thresholds().stated_ms}
-    if not off:
-        return
-    shown = [f"{name} {by:+,.1f} ms" for name, by in sorted(off.items(), key=lambda pair: -abs(pair[1]))]
-    found = finding(
-        "inspect.stated-time",
-        entry.path,
-        f"The {field} that run_stop states is not run_stop minus run_start",
-        expected=f"equal within {thresholds().stated_ms:g} ms",
-        actual=f"{len(off)} of {len(stated)} runs: {first_few(shown, 3)}",
-    )
-    yield observe(entry, found, runs=len(off), off_ms=off)
-
-
-def find_throughput(entry: Result) -> Iterator[Observation]:
-    """Yield entries whose stated throughput does not give the samples in the time, whichever way they are counted."""
-    limits = thresholds()
-    ratios = [ratio for log in entry.logs if (ratio := throughput_ratio(log)) is not None]
-    # The epochs of reinforcement learning have as many samples as were played, not as many as a data set has.
-    if not ratios or entry.task == "reinforcement learning":
-        return
-    ratio = statistics.median(ratios)
-    if limits.throughput_other_unit <= ratio < limits.throughput_least:
-        actual = f"throughput times time is {ratio:.1%} of the samples, in the median of {len(ratios)} runs"
-        yield observe(entry, finding("inspect.throughput", entry.path, actual=actual), ratio=ratio, ratios=ratios)
-
-
-def throughput_ratio(log: LogReport) -> float | None:
-    """Return stated throughput (median) times length of the run over the trained samples.
-
-    They may be counted in several ways; the ratio nearest above one counts. None where the log lacks one of the three,
-    or every ratio is of another unit.
-    """
-    whole, furthest = log.run.duration_ms, furthest_place(log)
-    if not log.trace.rates or whole is None or whole <= 0 or furthest is None:
-        return None
-    processed = statistics.median(log.trace.rates) * whole / 1000
-    name, place = furthest
-    size = usable_number(log.run.hyperparameters.get("train_samples"))
-    samples = [place]
-    if name == "epoch_num" and size is not None and size > 0:
-        # Epochs are counted from 0 or from 1, and some codes count samples under this name.
-        samples += [place * size, (place - 1) * size]
-    ratios = [processed / count for count in samples if count > 0]
-    least = thresholds().throughput_other_unit
-    plausible = [ratio for ratio in ratios if least <= ratio <= 1 / least]
-    return min(plausible, key=lambda ratio: (ratio < 1, abs(ratio - 1)), default=None)

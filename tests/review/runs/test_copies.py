@@ -74,6 +74,45 @@ def test_equal_times_with_other_evaluations() -> None:
     assert found.finding.actual == "1 of 10 logs equal to logs of the same entry: result_9.txt = result_0.txt"
 
 
+#: How much of run 5 is put behind how much of run 1, how much later; and the log that is told, with the line.
+JOINED: dict[str, tuple[Any, Any]] = {
+    "the last blocks of another": (lambda ours, theirs: ours[:40] + theirs[-40:], 41),
+    "the last blocks of another, moved to where they follow": (
+        lambda ours, theirs: (
+            ours[:40]
+            + [r | {"time_ms": r["time_ms"] + ours[40]["time_ms"] - theirs[-40]["time_ms"]} for r in theirs[-40:]]
+        ),
+        41,
+    ),
+    "all of another": (lambda ours, theirs: ours + theirs, 0),
+    "the last record of another": (lambda ours, theirs: ours[:-1] + theirs[-1:], None),
+    "other values in the last evaluation": (
+        lambda ours, theirs: ours[:40] + theirs[-40:-4] + [theirs[-4] | {"value": 0.7211}] + theirs[-3:],
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize("what", JOINED)
+def test_a_log_that_ends_as_another_run(what: str) -> None:
+    join, line = JOINED[what]
+
+    def change(made: list[Record]) -> None:
+        made[:] = [dict(record) for record in join(records(1), records(5))]
+
+    found = observed(entry({1: change})).get("inspect.same-tail", [])
+    assert len(found) == (line is not None)
+    for of in found:
+        assert of.finding.severity == "error"
+        paths = {of.finding.path.rpartition("/")[2], of.numbers["other"].rpartition("/")[2]}
+        assert paths == {"result_1.txt", "result_5.txt"}
+        assert str(of.finding.actual).startswith(f"from line {of.finding.line} on as v1.1/ACME/")
+        if what != "the last blocks of another, moved to where they follow":
+            assert of.finding.path.endswith("result_1.txt")
+        assert of.finding.line is not None
+        assert of.finding.line > line
+
+
 def test_the_same_runs_in_two_rounds() -> None:
     found = the_one("inspect.same-run", entry(), entry(round_="2.0"))
     assert found.entry == "v2.0/ACME/results/rack1/bert"

@@ -129,23 +129,6 @@ def test_runs_of_two_benchmarks_at_one_time_on_one_system() -> None:
     assert "inspect.overlap" not in observed(entry(), elsewhere)
 
 
-@pytest.mark.parametrize(("off_ms", "found"), [(0, False), (4.9, False), (-36.1, True), (63.4, True)])
-def test_a_stated_length_that_is_not_that_of_the_timestamps(off_ms: float, found: bool) -> None:
-    def change(made: list[Record]) -> None:
-        length = made[-1]["time_ms"] - made[at(made, "run_start")]["time_ms"]
-        made[-1]["metadata"]["TTT"] = (length + off_ms) / 1000
-
-    assert ("inspect.stated-time" in observed(entry({2: change}))) == found
-
-
-def test_a_stated_length_in_words_is_read() -> None:
-    def change(made: list[Record]) -> None:
-        made[-1]["metadata"]["duration"] = "1219.5713 sec -> 20.32 minutes"
-
-    found = the_one("inspect.stated-time", entry({2: change}))
-    assert found.finding.message == "The duration that run_stop states is not run_stop minus run_start"
-
-
 def test_a_clock_set_back_in_one_run() -> None:
     found = the_one("inspect.clock-jump", entry({6: lambda made: delay(made, "eval_start", -3_000, 5)}))
     assert found.numbers["jump_ms"] == 2_999
@@ -274,26 +257,6 @@ def test_blocks_around_evaluations_alone_leave_no_pause() -> None:
 def test_a_long_initialisation() -> None:
     found = the_one("inspect.long-init", entry({0: lambda made: delay(made, "init_stop", 900_000)}))
     assert found.numbers["init_ms"] > 900_000
-
-
-def throughput(share: float) -> Any:
-    """A record that states this share of the throughput that the evaluations show."""
-
-    def change(made: list[Record]) -> None:
-        length = made[-1]["time_ms"] - made[at(made, "run_start")]["time_ms"]
-        place = made[at(made, "eval_accuracy", -1)]["metadata"]["epoch_num"]
-        record = {"time_ms": made[-3]["time_ms"], "key": "throughput", "value": share * place / length * 1000}
-        made.insert(-2, record | {"metadata": {}})
-
-    return every(change)
-
-
-def test_throughput_that_does_not_give_the_samples() -> None:
-    low = entry(throughput(0.8))
-    assert the_one("inspect.throughput", low).numbers["ratio"] == pytest.approx(0.8)
-    assert observed(entry(throughput(1.1))) == {}
-    assert observed(entry(throughput(0.001))) == {}, "another unit"
-    assert observed(entry(throughput(0.8), benchmark="minigo")) == {}, "games have any number of samples"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,160 @@
+"""Runs whose ``run_start`` or ``run_stop`` is not where the rest of the log has it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from mlsub.findings import Severity
+from mlsub.review.run import is_evaluated_after_run
+from mlsub.review.runs.model import Observation, evaluation_places, observe, show_duration, thresholds, undo_waits
+from mlsub.review.runs.stretch import measure_stretch
+from mlsub.rules.catalogue import finding
+from mlsub.submission.model import LogReport
+from mlsub.submission.result import Result
+
+#: Of an entry's runs so many are compared; published entries have 50 at most.
+_MAX_RUNS = 200
+#: Each edge of a run, and which of its intervals lies there.
+_ENDS = {"run_start": 0, "run_stop": -1}
+_WHICH = {"run_start": "first", "run_stop": "last"}
+
+
+class _Contradiction(NamedTuple):
+    """One thing that a run shows: at which edge, in words, and by how much longer (ms) the run was by it."""
+
+    edge: str
+    words: str
+    by_ms: float
+
+
+class _Interval(NamedTuple):
+    """The first or last interval of a run: length (ms), size and rate; and the time (ms) from or to the run's edge."""
+
+    length: float
+    size: float
+    rate: float
+    to_edge: float
+
+
+def find_moved_clock(entry: Result) -> Iterator[Observation]:
+    """Yield runs that took longer by what else is logged than from run_start to run_stop.
+
+    Where two things agree, it is an error. Longer intervals are a warm-up.
+    """
+    logs = entry.logs[:_MAX_RUNS]
+    # Some benchmarks are evaluated after the run, which ends at the time of a checkpoint; games are of any length.
+    elsewhere = is_evaluated_after_run(entry.benchmark, entry.usage, entry.round) or measure_stretch(entry) is not None
+    edges = [] if entry.task == "reinforcement learning" else [*_ENDS][: 1 if elsewhere else 2]
+    epochs = sum(len(log.trace.blocks.lengths) > 1 for log in logs) < len(logs) / 2
+    found: list[tuple[LogReport, list[_Contradiction]]] = []
+    for log in logs:
+        contradictions = [*_find_stated(log), *(one for one in _find_early(log) if one.edge in edges)]
+        for edge in edges:
+            # The last epoch may be a part of one.
+            if not (epochs and edge == "run_stop"):
+                contradictions += _find_short(log, [other for other in logs if other is not log], edge, epochs=epochs)
+        if contradictions:
+            found.append((log, contradictions))
+    agree = any(sum(one.by_ms > 0 for one in contradictions) > 1 for _, contradictions in found)
+    for log, contradictions in found:
+        edge = next((one.edge for one in contradictions if one.edge), "run_stop")
+        by_ms = max(one.by_ms for one in contradictions)
+        shown = finding(
+            "inspect.clock-moved",
+            log.path,
+            None if by_ms > 0 else "The run took less time than run_start and run_stop say",
+            line=log.run.lines.get(edge),
+            actual="; ".join(one.words for one in contradictions),
+            severity=Severity.ERROR if agree else None,
+        )
+        undone = undo_waits(entry, "with what is missing", {log.path: -by_ms}) if by_ms > 0 else None
+        yield observe(entry, shown, undone, moved_ms=by_ms, signs=len(contradictions))
+
+
+def _find_stated(log: LogReport) -> Iterator[_Contradiction]:
+    stated, length = log.trace.stated_s, log.run.duration_ms
+    if stated is not None and length is not None and abs(by := stated * 1000 - length) > thresholds().clock_ms:
+        words = f"the {log.trace.stated_as} in run_stop is {show_duration(abs(by))} {'more' if by > 0 else 'less'}"
+        yield _Contradiction("", f"{words} than run_stop minus run_start", by)
+
+
+def _find_early(log: LogReport) -> Iterator[_Contradiction]:
+    if log.trace.early is not None:
+        line, by_ms, edge = log.trace.early
+        what, when = (f"line {line}", "before it") if edge == "run_start" else ("the record before it", "later")
+        yield _Contradiction(edge, f"{edge}: {what} is {show_duration(by_ms)} {when}", by_ms)
+
+
+def _find_short(log: LogReport, others: Sequence[LogReport], edge: str, *, epochs: bool) -> Iterator[_Contradiction]:
+    """Yield that the first or last interval is shorter than its stated throughput allows, and than those like it."""
+    own, name = _interval_at(log, edge, epochs=epochs), "epoch" if epochs else "block"
+    if own is None or not own.size:
+        return
+    limits, lengths, name = thresholds(), log.trace.epochs if epochs else log.trace.blocks, f"{_WHICH[edge]} {name}"
+    rest = list(zip(lengths.lengths, lengths.sizes, lengths.rates, strict=True))
+    del rest[_ENDS[edge]]
+    # Throughput times length over size is the same for all, whichever unit the throughput has.
+    worths = [length * rate / size for length, size, rate in rest if size and rate] if own.rate else []
+    expected = [worth * own.size / own.rate for worth in worths]
+    if (by := _shortfall(own.length, expected, limits.clock_ms)) > 0:
+        words = f"at its throughput the {name} takes {show_duration(own.length + by)}, not {show_duration(own.length)}"
+        yield _Contradiction(edge, words, by)
+    # A little faster than the others a block may be, where the length of the run was measured twice.
+    least = limits.clock_ms if log.trace.stated_s is None else limits.gap_ms
+    as_stated = bool(expected) and min(expected) - own.length < limits.clock_ms
+    _, places = evaluation_places(log)
+    # A first block that is evaluated before its others' distance is a part of one, whatever it is said to be.
+    early = edge == "run_start" and len(places) > 1 and 0 < places[0] < places[1] - places[0]
+    like = [] if as_stated or early else [length for length, size, _ in rest if size == own.size]
+    if (by := _shortfall(own.length, like, least)) > 0:
+        words = f"the {name} takes {show_duration(own.length)}, each of the {len(like)} others of its size"
+        yield _Contradiction(edge, f"{words} {show_duration(own.length + by)} or more", by)
+    else:
+        same = [one for other in others if (one := _interval_at(other, edge, epochs=epochs)) and one.size == own.size]
+        yield from _find_nearer(own, same, edge, name, 0 if as_stated else least)
+
+
+def _find_nearer(
+    own: _Interval, others: Sequence[_Interval], edge: str, name: str, least: float
+) -> Iterator[_Contradiction]:
+    """Yield that an interval begins and ends nearer to an edge of its run than those of the other runs.
+
+    Without ``least`` only what lies between the two is compared.
+    """
+    limits, verb = thresholds(), "ends" if edge == "run_start" else "begins"
+    if len(others) < limits.interval_runs:
+        return
+    by = _shortfall(own.to_edge, [one.to_edge for one in others], least) if least else 0.0
+    length = own.to_edge
+    if not by:
+        length, verb = own.to_edge - own.length, "begins" if edge == "run_start" else "ends"
+        by = _shortfall(length, [one.to_edge - one.length for one in others], limits.clock_edge_ms, part=False)
+    if by > 0 and (length >= 0 or edge == "run_stop"):  # Else a record steps back over the edge, which was said.
+        words = f"the {name} {verb} {show_duration(length)} {'after' if edge == 'run_start' else 'before'} {edge}"
+        yield _Contradiction(edge, f"{words}, in the other runs {show_duration(length + by)} or more", by)
+
+
+def _interval_at(log: LogReport, edge: str, *, epochs: bool) -> _Interval | None:
+    """Return the interval at an edge of a run; None without one."""
+    lengths, clock, at = log.trace.epochs if epochs else log.trace.blocks, log.run.timeline, _ENDS[edge]
+    if not lengths.lengths or clock.run_start is None or clock.run_stop is None:
+        return None
+    to_edge = clock.run_stop - lengths.last_start if at else lengths.first_stop - clock.run_start
+    return _Interval(lengths.lengths[at], lengths.sizes[at], lengths.rates[at], to_edge)
+
+
+def _shortfall(own: float, others: Sequence[float], least_ms: float, *, part: bool = True) -> float:
+    """Return by how much (ms) a length is below all others, where that is more than most of them differ; else 0.
+
+    Where ``part``, a length of less than half is that of a part, as where training ends within an interval.
+    """
+    limits, ranked = thresholds(), sorted(others)
+    # Of logs that go on after run_stop, the distance is not a length.
+    if len(ranked) < limits.clock_others or ranked[0] <= 0:
+        return 0.0
+    # Of many, some are longer by what was done beside them, such as a checkpoint.
+    most = ranked[3 * (len(ranked) - 1) // 4] if len(ranked) >= limits.clock_many else ranked[-1]
+    by = ranked[0] - own
+    much = max(least_ms, limits.clock_share * ranked[0], limits.clock_spread * (most - ranked[0]))
+    return by if by > much and not (part and by > limits.clock_most * ranked[0]) else 0.0
