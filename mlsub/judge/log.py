@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -92,10 +93,12 @@ class LogJudge(LogReader):
         self.run = RunFold(tally, RcpReadingFold(dialect_of(round_.usage, round_.name, round_.overlay)))
         self.defects = Defects(path, tally)
         self.rules = NamedRules(round_, tally, read_again)
-        self._trace = self._intervals = None
+        self._trace = self._intervals = self._settings = None
         if trace or intervals:
+            from mlsub.log.settings import SettingsReader
             from mlsub.log.trace import IntervalFold, TraceFold
 
+            self._settings = SettingsReader() if trace else None
             self._trace = _Besides(TraceFold()) if trace else None
             self._intervals = _Besides(IntervalFold()) if intervals else None
         besides = [one for one in (self._trace, self._intervals) if one is not None]
@@ -128,6 +131,8 @@ class LogJudge(LogReader):
         """Take the next bytes."""
         super().feed(piece)
         self.run.system.feed(piece)
+        if self._settings is not None:
+            self._settings.feed(piece)
         if self._wide is not None:
             self._wide.feed(piece)
         elif len(self._head) < _HEAD:
@@ -202,6 +207,11 @@ class LogJudge(LogReader):
         """The report with what the run itself shows."""
         path, round_, run = self._path, self._round, self.run.finish()
         review = reviewed("runs", path, audit_run, run, path, round_.usage, round_.name)
+        trace = (self._trace.finish() if self._trace is not None else None) or Trace()
+        # A log that has nothing but records prints no settings.
+        if self._settings is not None and run.other_lines != 0:
+            with suppress(Exception):  # A defect of ours, which only this fact shall suffer.
+                trace = msgspec.structs.replace(trace, settings=self._settings.finish())
         return LogReport(
             path=path,
             compliant=compliant,
@@ -212,7 +222,7 @@ class LogJudge(LogReader):
             minutes=self._minutes(run),
             run=run,
             findings=(*findings, *([finding("log.gzip", path)] if path.endswith(".gz") else ()), *review),
-            trace=self._trace.finish() if self._trace is not None else Trace(),
+            trace=trace,
             intervals=self._intervals.finish() if self._intervals is not None else None,
         )
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from mlsub.io import reason_of
 from mlsub.io.show import readable
 from mlsub.judge.entry import JudgedEntry, judge_entry, official_only_if_checked
 from mlsub.review.cross import audit_frameworks, audit_organisation_seeds, audit_submitters
-from mlsub.review.disclosure import audit_disclosures
+from mlsub.review.disclosure import audit_disclosures, is_configuration
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import demanded_key, finding, has_effect, isolated, reviewed
 from mlsub.rules.load import EntryRequirements, entry_requirements
@@ -35,9 +36,13 @@ from mlsub.submission.model import RESULT_PATTERN, Entry, LogReport, Package
 from mlsub.submission.params import flags_of
 from mlsub.submission.remedies import fix_for_too_deep
 from mlsub.submission.report import EmptyFolder, LogResult, Report, SystemResult
+from mlsub.submission.templates import content_of
 from mlsub.submission.tree import read_tree
 from mlsub.systems.description import SystemDescription, read_description
 from mlsub.systems.fields import facts_of
+
+#: Published packages have some hundred configurations.
+_MOST_CONFIGURATIONS = 1_000
 
 
 def list_package(place: Place, root: Path, round_: Round) -> Package:
@@ -187,7 +192,7 @@ def judge_package(
         findings.extend(f for log in read for f in log.findings)
         findings.extend(verdict.findings)
     findings.extend(about_flags)
-    findings.extend(reviewed("disclosure", package.path, lambda: audit_disclosures(entries, package.file_tree)))
+    findings.extend(reviewed("disclosure", package.path, lambda: _audit_disclosures(package, entries)))
     findings.extend(reviewed("cross.submitter", package.path, lambda: audit_submitters(entries)))
     findings.extend(reviewed("cross.framework", package.path, lambda: audit_frameworks(entries)))
     findings.extend(reviewed("seed.not-random", package.path, lambda: audit_organisation_seeds(entries)))
@@ -207,6 +212,18 @@ def judge_package(
         without_logs=tuple(_empty_folders(package, round_)),
     )
     return report, frozenset(path for entry in judged for path in entry.copies)
+
+
+def _audit_disclosures(package: Package, entries: Sequence[Entry]) -> Iterator[Finding]:
+    """Yield what entries disclose and what cannot be so; only where a review traces the logs is code read."""
+    found = {}
+    if package.file_tree and any(log.trace.keys for entry in entries for log in entry.logs):
+        from mlsub.log.settings import MAX_CONFIGURATION, read_configuration
+
+        for path in [path for path in package.file_tree.code if is_configuration(path)][:_MOST_CONFIGURATIONS]:
+            with suppress(OSError):  # There is a finding on a file that cannot be read.
+                found[path] = read_configuration(path, content_of(package.folder / path, MAX_CONFIGURATION))
+    yield from audit_disclosures(entries, package.file_tree, found)
 
 
 def _empty_folders(package: Package, round_: Round) -> Iterator[EmptyFolder]:

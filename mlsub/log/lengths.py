@@ -97,6 +97,14 @@ class KeyMark(msgspec.Struct, frozen=True, array_like=True):
     values: str
 
 
+class StatedSetting(msgspec.Struct, frozen=True, array_like=True):
+    """A value that text states without a record, the line that does so first, and how it is called there."""
+
+    value: float | str
+    line: int
+    called: str
+
+
 class Trace(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     """What one log shows besides its run.
 
@@ -106,7 +114,8 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     ``times`` is a fingerprint of when each record of the timed region was written, counted from ``run_start``;
     ``marks`` how many steps in it chance does not repeat. ``tail`` is a fingerprint of the last records of the log,
     of the steps in time between them and of their values, and the line of the first: as few as have some such steps.
-    ``keys`` has the records of the whole log by their keys.
+    ``keys`` has the records of the whole log by their keys, ``settings`` those that are printed besides
+    the records.
     """
 
     stated_s: float | None = None
@@ -121,6 +130,7 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     keys: dict[str, KeyMark] = {}
     early: tuple[int, float, str] | None = None
     tail: tuple[str, int] | None = None
+    settings: dict[str, tuple[StatedSetting, ...]] = {}
 
 
 class LengthFold:

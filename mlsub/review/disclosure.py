@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from math import prod
+from math import isclose, prod
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
-from mlsub.findings import Finding
+from mlsub.findings import Finding, Severity
 from mlsub.io.show import readable, several, show
+from mlsub.log.lengths import StatedSetting
 from mlsub.log.reading import usable_number
+from mlsub.review.run import audit_whole_batches
 from mlsub.rules.catalogue import finding
-from mlsub.submission.file_tree import FileTree
+from mlsub.submission.file_tree import FileTree, named
 from mlsub.submission.model import Entry, LogReport
 from mlsub.systems.fields import count
 from mlsub.systems.names import accelerators_in
@@ -33,20 +36,37 @@ KEYS = {
     "communication": "lowest_numerical_precision_in_comm",
     "config_file": "config_filename",
 }
+_OF_MODEL = ("tensor", "pipeline", "context")
+#: The keys of what records state, by the settings of configurations.
+_LOGGED = {
+    **{name: (key,) for name, key in KEYS.items() if name != "config_file"},
+    "learning_rate": ("opt_base_learning_rate",),
+    "steps": ("opt_learning_rate_training_steps", "max_steps"),
+}
+#: Numbers that are equal but for how they are written.
+_SLACK = 1e-6
+#: The literals of the configurations in the code, by their paths below the organisation's folder.
+Configurations = Mapping[str, Mapping[str, StatedSetting]]
 #: Nodes and accelerators of each, as the names of configurations have them: config_MI325X_08x08x32.sh.
 _SCALE = re.compile(r"(?<![0-9a-zA-Z])0{0,4}(\d{1,5})x0{0,3}(\d{1,4})(?=x|[^0-9a-zA-Z]|$)")
+#: Parallel sizes, as such names have them: 8x8x1xtp4pp1cp2.
+_PARALLEL = re.compile(r"(?<![0-9a-wyzA-Z])tp([1-9]\d{0,3})pp([1-9]\d{0,3})(?:cp([1-9]\d{0,3}))?(?![0-9a-zA-Z])")
 #: A number as text, and from where on a number is not written out.
 _NUMBER, _LARGE = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,15})?(?:[eE][-+]?[0-9]{1,2})?"), 1e15
 _LONGEST, _MOST_NAMES, _MOST_VALUES, _MOST_NUMBERS = 200, 1_000, 3, 12
 
 
 class StatedValue(msgspec.Struct, frozen=True):
-    """A value that a run states, and where; ``also`` are other values of other runs, each once, as text."""
+    """A value that a run states, and where; ``also`` are other values of other runs, each once, as text.
+
+    ``printed`` says that no record states it, but what a log prints besides; a log may print several values.
+    """
 
     value: Any
     path: str
     line: int | None = None
     also: tuple[str, ...] = ()
+    printed: bool = False
 
 
 class Disclosure(msgspec.Struct, frozen=True, kw_only=True):
@@ -83,10 +103,19 @@ def read_disclosure(
         accelerators: those of its system; None where its description does not say.
         code: the files of the benchmark's code; without them nobody knows where the configuration lies.
     """
-    values = {name: stated for name, key in KEYS.items() if (stated := read_stated(logs, key)) is not None}
+    found = {name: read_stated(logs, key) or _read_printed(logs, name) for name, key in KEYS.items()}
+    config_file = found["config_file"]
+    if config_file is not None and config_file.printed and (parallel := _PARALLEL.search(config_file.value)):
+        for name, size in zip(_OF_MODEL, parallel.groups(), strict=True):
+            if size:
+                known = StatedValue(int(size), config_file.path, config_file.line, printed=True)
+                found[name] = found[name] or known
+    values = {name: stated for name, stated in found.items() if stated is not None}
     config_places = None
-    names = set(_find_file_names(values["config_file"].value)) if "config_file" in values else set()
+    names = set(_find_file_names(config_file.value)) if config_file is not None else set()
     if code and names:
+        # A launcher prints the name without what the names of all such files begin with.
+        names |= {f"config_{name}" for name in names}
         files = ((path, path.rpartition("/")[2]) for path in code)
         # A configuration may be named without what its file ends in.
         config_places = tuple(path for path, file in files if not names.isdisjoint((file, file.rpartition(".")[0])))
@@ -104,6 +133,25 @@ def read_stated(logs: Sequence[LogReport], key: str) -> StatedValue | None:
     if len(first) >= _LONGEST:
         value = value[:_LONGEST] if isinstance(value, str) else first
     return StatedValue(value, stated[0].path, run.lines.get(key), tuple(others))
+
+
+def _read_printed(logs: Sequence[LogReport], name: str) -> StatedValue | None:
+    """Return what logs print of a setting; None where none does.
+
+    A configuration counts where a log prints one with a scale in its name: more are those that lie in a folder.
+    """
+    stated = []
+    for log in logs:
+        found = log.trace.settings.get(name, ())
+        if name == "config_file":
+            found = tuple(one for one in found if _SCALE.search(str(one.value)))
+            found = found if len(found) == 1 else ()
+        stated += [(one, log.path) for one in found]
+    if not stated:
+        return None
+    (first, path), others = stated[0], dict.fromkeys(show(one.value, _LONGEST) for one, _ in stated[1:])
+    others.pop(show(first.value, _LONGEST), None)
+    return StatedValue(first.value, path, first.line, tuple(others), printed=True)
 
 
 def show_value(value: Any) -> str:
@@ -140,27 +188,52 @@ def _find_file_names(value: Any) -> Iterator[str]:
                 yield name
 
 
-def audit_disclosures(entries: Iterable[Entry], file_tree: FileTree | None) -> Iterator[Finding]:
+def is_configuration(path: str) -> bool:
+    """Return whether a file of the code is a configuration by its name."""
+    name = path.rpartition("/")[2]
+    return name.startswith("config") and name.endswith((".sh", ".yaml", ".yml"))
+
+
+def audit_disclosures(
+    entries: Iterable[Entry], file_tree: FileTree | None, configurations: Configurations
+) -> Iterator[Finding]:
     """Yield what the entries of an organisation disclose and what cannot be so, each once an entry."""
     files = file_tree.code if file_tree else ()
-    for entry in entries:
+    for entry in (one for one in entries if one.logs):
         content = (entry.description.content if entry.description else None) or {}
         counts = [count(content.get(name)) for name in ("number_of_nodes", "accelerators_per_node")]
         code = select_code(entry.benchmark, files)
         disclosed = read_disclosure(entry.path, entry.logs, prod(one or 0 for one in counts) or None, code)
+        scaled = {
+            path: [*_misfits(path.rpartition("/")[2], entry, disclosed)]
+            for path in _in_own_folder([path for path in code if is_configuration(path)], entry)
+            if _SCALE.search(path.rpartition("/")[2])
+        }
         if disclosed.config_file is not None:
-            yield from _audit_config(entry, disclosed, disclosed.config_file, code)
+            yield from _audit_named(entry, disclosed, disclosed.config_file, code)
+        elif scaled and all(scaled.values()):
+            yield _other_code(entry, scaled)
+        if any(True for log in entry.logs for _ in audit_whole_batches(log.run, log.path)):
+            disclosed = replace(disclosed, batch_size=None)  # One cause is one question.
         # Some of the accelerators generate what the others train on; how many, no log says.
         if not any(key.startswith("generation_") for log in entry.logs for key in log.run.hyperparameters):
-            yield from _audit_parallelism(disclosed)
+            of_sizes = ([*_audit_parallelism(_as_printed(disclosed, log))] for log in entry.logs)
+            impossible = next(filter(None, of_sizes), [])
+            yield from impossible
+            if not impossible:
+                places = disclosed.config_places or [path for path, misfits in scaled.items() if not misfits]
+                used = {path: configurations[path] for path in places if path in configurations}
+                yield from _audit_values(entry, disclosed, used)
 
 
-def _audit_config(entry: Entry, disclosed: Disclosure, config: StatedValue, code: Sequence[str]) -> Iterator[Finding]:
-    """Yield what cannot be so of the configuration that an entry names."""
+def _audit_named(entry: Entry, disclosed: Disclosure, config: StatedValue, code: Sequence[str]) -> Iterator[Finding]:
+    """Yield what cannot be so of the configuration that an entry names; one that is only printed is asked about."""
     shown = show(config.value, _LONGEST)
 
     def about(rule: str, expected: str | None = None, actual: str = shown, fix: str | None = None) -> Finding:
-        return finding(rule, config.path, line=config.line, expected=expected, actual=actual, fix=fix)
+        found = finding(rule, config.path, line=config.line, expected=expected, actual=actual, fix=fix)
+        message = found.message.replace("config_filename states", "the log prints")
+        return replace(found, severity=Severity.WARNING, message=message) if config.printed else found
 
     if config.also:
         yield about("config.differs", actual=several([shown, *config.also], 5))
@@ -170,43 +243,131 @@ def _audit_config(entry: Entry, disclosed: Disclosure, config: StatedValue, code
         close = get_close_matches(names[0], sorted(set(there)), 1, 0.8)
         fix = f"The code has {close[0]}; name the one that was used." if close else None
         yield about("config.missing", expected=f"a file below benchmarks/{entry.benchmark}", fix=fix)
-    name = " ".join(names)
+    for rule, expected in _misfits(" ".join(names), entry, disclosed):
+        yield about(rule, expected=expected)
+
+
+def _misfits(name: str, entry: Entry, disclosed: Disclosure) -> Iterator[tuple[str, str]]:
+    """Yield the rules that the name of a configuration breaks, with what the entry has: its accelerator and scale."""
     model = entry.description.text("accelerator_model_name") if entry.description else ""
-    named, known = accelerators_in(name), accelerators_in(model) | accelerators_in(entry.system)
-    if named and known and named.isdisjoint(known):
-        yield about("config.accelerator", expected=model)
+    of, known = accelerators_in(name), accelerators_in(model) | accelerators_in(entry.system)
+    if of and known and of.isdisjoint(known):
+        yield "config.accelerator", model
     scale, number = _SCALE.search(name), disclosed.accelerators
     if scale is not None and number is not None and int(scale[1]) * int(scale[2]) != number:
-        yield about("config.scale", expected=f"{number} accelerators")
+        yield "config.scale", f"{number} accelerators"
+
+
+def _other_code(entry: Entry, scaled: Mapping[str, Sequence[tuple[str, str]]]) -> Finding:
+    """Return that all configurations in the code that name a scale are of another accelerator, or of another scale."""
+    # Of those for the entry's accelerator the scale is asked about: it comes behind by its rule's name.
+    rule, expected = max(misfits[0] for misfits in scaled.values())
+    paths = [path for path, misfits in scaled.items() if misfits[0][0] == rule]
+    message = f"The code has configurations of another {rule.rpartition('.')[2]} only"
+    actual = named(paths, f"benchmarks/{entry.benchmark}")
+    return finding(rule, entry.path, message, expected=expected, actual=actual)
+
+
+def _as_printed(disclosed: Disclosure, log: LogReport) -> Disclosure:
+    """Return what an entry discloses, of that which is only printed what one of its logs prints."""
+    known = {name: of for name in KEYS if (of := getattr(disclosed, name)) is not None and of.printed}
+    return replace(disclosed, **{name: _read_printed((log,), name) or of for name, of in known.items()})
+
+
+def _audit_values(entry: Entry, disclosed: Disclosure, used: Configurations) -> Iterator[Finding]:
+    """Yield the records whose values are not those that the log prints, or those of the configurations in use."""
+    names = [name for name in _LOGGED if name != "batch_size" or disclosed.batch_size]
+    logged = {name: values for name in names if (values := _read_logged(entry, name))}
+
+    def agrees(name: str, value: Any) -> bool:
+        # A rate may be that of one sample, or of one accelerator.
+        factors = (1, _read_size(disclosed.batch_size), disclosed.accelerators) if name == "learning_rate" else (1,)
+        numbers = [value * factor for factor in factors if factor]
+        return any(isclose(one, of.value, rel_tol=_SLACK) for one in numbers for of in logged[name].values())
+
+    differing: dict[str, str] = {}
+    where, source = entry.logs[0], "configuration in the code has"
+    for name, log in ((name, log) for log in entry.logs for name in logged):
+        known = _read_printed((log,), name)
+        if known is not None and not known.also and not agrees(name, known.value):
+            where, source = (where, source) if differing else (log, "log prints")
+            differing.setdefault(name, f"{show_value(known.value)} in line {known.line} of {log.name}")
+    compared = []
+    for path, settings in used.items():
+        place = path.removeprefix(f"benchmarks/{entry.benchmark}/")
+        stated = [*settings.items(), *(("batch_size", made) for made in _batches_of(settings, disclosed))]
+        odd = [(name, of) for name, of in stated if name in logged and not agrees(name, of.value)]
+        compared.append({name: f"{of.called} {show_value(of.value)} in {place}:{of.line}" for name, of in odd})
+    # Of several configurations that may be the one, that which differs least is.
+    for name, words in min(compared, key=len, default={}).items():
+        differing.setdefault(name, words)
+    if differing:
+        keys = {name: next(iter(logged[name].items())) for name in differing}
+        shown = [f"{key} {show_value(of.value)}, but {differing[name]}" for name, (key, of) in keys.items()]
+        line = where.run.lines.get(next(iter(keys.values()))[0])
+        message = f"Records state other values than the {source}"
+        yield finding("config.values", where.path, message, line=line, actual=several(shown, 5))
+
+
+def _in_own_folder(paths: Sequence[str], entry: Entry) -> Sequence[str]:
+    """Return the files in folders that are called after the system of an entry; all where none is."""
+    return [path for path in paths if f"/{entry.system}" in path.rpartition("/")[0]] or paths
+
+
+def _read_logged(entry: Entry, name: str) -> dict[str, StatedValue]:
+    """Return the numbers that records state of a setting, the same in all runs, by their keys."""
+    stated = {key: value for key in _LOGGED[name] if (value := read_stated(entry.logs, key)) is not None}
+    return {key: one for key, one in stated.items() if not one.also and usable_number(one.value) is not None}
+
+
+def _batches_of(settings: Mapping[str, StatedSetting], disclosed: Disclosure) -> Iterator[StatedSetting]:
+    """Yield the batch that a configuration's parts make: a mini batch is that of a replica, a micro batch of a step."""
+    sizes = [count(settings[name].value) or 0 for name in _OF_MODEL if name in settings]
+    if len(sizes) < len(_OF_MODEL) or not all(sizes) or not disclosed.accelerators:
+        return
+    replicas = disclosed.accelerators / prod(sizes)
+    for name, times in (("mini_batch_size", 1), ("micro_batch_size", _read_size(disclosed.accumulation))):
+        part = usable_number(settings[name].value) if name in settings else None
+        if part and times:
+            words = f"{settings[name].called} {show_value(part)} x {show_value(replicas)} replicas"
+            words += f" x accumulation {times} =" if times > 1 else " ="
+            yield StatedSetting(part * replicas * times, settings[name].line, words)
 
 
 def _audit_parallelism(disclosed: Disclosure) -> Iterator[Finding]:
-    """Yield parallel sizes that do not divide the accelerators, else a batch that is no multiple of what they hold."""
+    """Yield parallel sizes that do not divide the accelerators, else a batch that is not what they make of it."""
     number = disclosed.accelerators
-    stated = {name: getattr(disclosed, name) for name in ("tensor", "pipeline", "context", "expert")}
+    stated = {name: getattr(disclosed, name) for name in (*_OF_MODEL, "expert")}
     sizes = {name: _read_size(value) for name, value in stated.items() if value is not None}
-    if number is None or not sizes or None in sizes.values():
+    replicas = None
+    if number is not None and "tensor" in sizes and None not in sizes.values():
+        # Experts are spread over accelerators that share out the data or the sequence, stage by stage.
+        model, experts = (
+            {name: size for name, size in sizes.items() if name in group and size is not None}
+            for group in (_OF_MODEL, ("pipeline", "expert"))
+        )
+        for group in (model, experts):
+            if number % prod(group.values()):
+                actual = f"{' x '.join(f'{name} {size}' for name, size in group.items())} = {prod(group.values())}"
+                expected, first = f"a divisor of {number} accelerators", stated[next(iter(sizes))]
+                yield finding("disclosure.parallelism", first.path, line=first.line, expected=expected, actual=actual)
+                return
+        replicas = number // prod(model.values())
+    yield from _audit_batch(disclosed, replicas)
+
+
+def _audit_batch(disclosed: Disclosure, replicas: int | None) -> Iterator[Finding]:
+    """Yield a batch that is no multiple of what is known of its parts, or not their product where all are known."""
+    batch, micro, steps = map(_read_size, (disclosed.batch_size, disclosed.micro_batch_size, disclosed.accumulation))
+    where = disclosed.micro_batch_size if micro else disclosed.accumulation if steps else disclosed.tensor
+    parts = {"micro batch {}": micro, "{} replicas": replicas, "accumulation {}": steps}
+    product = prod(size or 1 for size in parts.values())
+    if batch is None or where is None or (batch == product if all(parts.values()) else batch % product == 0):
         return
-    # Experts are spread over accelerators that share out the data or the sequence, stage by stage.
-    model, experts = (
-        {name: size for name, size in sizes.items() if name in group and size is not None}
-        for group in (("tensor", "pipeline", "context"), ("pipeline", "expert"))
-    )
-    for group in (model, experts):
-        if number % prod(group.values()):
-            actual = f"{' x '.join(f'{name} {size}' for name, size in group.items())} = {prod(group.values())}"
-            expected, first = f"a divisor of {number} accelerators", stated[next(iter(sizes))]
-            yield finding("disclosure.parallelism", first.path, line=first.line, expected=expected, actual=actual)
-            return
-    replicas, where = number // prod(model.values()), disclosed.micro_batch_size
-    batch, micro, steps = map(_read_size, (disclosed.batch_size, where, disclosed.accumulation))
-    if batch is None or micro is None or where is None:
-        return
-    if (batch != micro * replicas * steps) if steps is not None else batch % (micro * replicas):
-        expected = f"micro batch {micro} x {replicas} replicas x "
-        expected += "a whole number" if steps is None else f"accumulation {steps} = {micro * replicas * steps}"
-        actual = f"global_batch_size {batch}"
-        yield finding("disclosure.batch-size", where.path, line=where.line, expected=expected, actual=actual)
+    expected = " x ".join(words.format(size) for words, size in parts.items() if size)
+    expected += f" = {product}" if all(parts.values()) else " x a whole number"
+    actual = f"global_batch_size {batch}"
+    yield finding("disclosure.batch-size", where.path, line=where.line, expected=expected, actual=actual)
 
 
 def _read_size(stated: StatedValue | None) -> int | None:

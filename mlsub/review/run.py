@@ -189,7 +189,7 @@ def audit_progress(run: Run, path: str, usage: str, round_: str) -> Iterator[Fin
     beside = run.lengths.beside and run.lengths.count > 0
     if not beside and not _are_in_order(run.evaluations) and not is_evaluated_after_run(run, usage, round_):
         yield from _audit_backward_steps(run, path)
-    yield from _audit_steps_and_samples(run, path)
+    yield from [*_audit_steps_and_samples(run, path)] or audit_whole_batches(run, path)
 
 
 def _are_in_order(evaluations: Sequence[Evaluation]) -> bool:
@@ -242,6 +242,19 @@ def _audit_steps_and_samples(run: Run, path: str) -> Iterator[Finding]:
                 actual=show_count(samples),
             )
             return
+
+
+def audit_whole_batches(run: Run, path: str) -> Iterator[Finding]:
+    """Yield evaluations of the first epoch that are not after a whole number of batches; its last may be smaller."""
+    size, epoch = batch_size(run), usable_number(run.hyperparameters.get("train_samples"))
+    evaluations = run.evaluations if epoch is not None else run.evaluations[:-1]
+    counts = [(one, usable_number(one.samples_count)) for one in evaluations]
+    inside = [(one, count) for one, count in counts if count is not None and (epoch is None or count < epoch)]
+    odd = [(one, count) for one, count in inside if size is not None and count % size]
+    if odd and size is not None:
+        actual = f"{show_count(odd[0][1])}, {len(odd)} of {plural(len(inside), 'evaluation')}"
+        expected = f"a multiple of global_batch_size {show_count(size)}"
+        yield finding("run.progress-batch", path, line=odd[0][0].line, expected=expected, actual=actual)
 
 
 def audit_ending(run: Run, path: str) -> Iterator[Finding]:

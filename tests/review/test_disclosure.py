@@ -10,6 +10,8 @@ import pytest
 from msgspec.structs import replace
 
 from mlsub.io.data import load_yaml
+from mlsub.log.lengths import StatedSetting, Trace
+from mlsub.log.settings import read_configuration
 from mlsub.review.disclosure import StatedValue, audit_disclosures, read_disclosure, select_code
 from mlsub.submission.file_tree import FileTree, Item
 from mlsub.submission.model import Entry
@@ -18,6 +20,7 @@ from tests.review.folding import make_run, read_run, report_of
 from tools.support.corpus import SHARED
 from tools.support.runner import check
 
+TABLES = load_yaml(Path(__file__).with_name("configuration_values.yaml"))
 CODE = "benchmarks/llama31_8b/implementations/nemo"
 SIZES = {"tensor_parallelism": 2, "pipeline_parallelism": 1, "context_parallelism": 2, "expert_parallelism": 1}
 BATCH = {"global_batch_size": 32, "micro_batch_size": 2}
@@ -52,25 +55,25 @@ CONFIGURATIONS = [
 
 @pytest.mark.parametrize(("name", "files", "rule"), CONFIGURATIONS)
 def test_a_configuration_lies_in_the_code_and_is_for_the_system(name: Any, files: list[str], rule: str | None) -> None:
-    found = list(audit_disclosures([entry({"config_filename": name})], file_tree(*files)))
+    found = list(audit_disclosures([entry({"config_filename": name})], file_tree(*files), {}))
     assert [(one.rule, one.path, one.line) for one in found] == ([(rule, "result_0.txt", 3)] if rule else [])
     assert all(len(one.actual or "") < 250 for one in found)
 
 
 def test_a_missing_configuration_is_found_by_a_name_that_is_near() -> None:
     (found,) = audit_disclosures(
-        [entry({"config_filename": "config_gb32.sh"})], file_tree("config_gbs32.sh", "run.sub")
+        [entry({"config_filename": "config_gb32.sh"})], file_tree("config_gbs32.sh", "run.sub"), {}
     )
     assert found.fix == "The code has config_gbs32.sh; name the one that was used."
 
 
 def test_without_code_nobody_asks_for_a_file_in_it() -> None:
-    assert list(audit_disclosures([entry({"config_filename": "config_a.sh"})], None)) == []
+    assert list(audit_disclosures([entry({"config_filename": "config_a.sh"})], None, {})) == []
 
 
 def test_all_runs_name_one_configuration() -> None:
     runs = [{"config_filename": name} for name in ("config_a.sh", "config_b.sh", "config_a.sh")]
-    (found,) = audit_disclosures([entry(*runs)], file_tree("config_a.sh"))
+    (found,) = audit_disclosures([entry(*runs)], file_tree("config_a.sh"), {})
     assert (found.rule, found.actual) == ("config.differs", '"config_a.sh", "config_b.sh"')
 
 
@@ -99,10 +102,77 @@ def test_all_runs_name_one_configuration() -> None:
     ],
 )
 def test_sizes_divide_the_accelerators(sizes: dict[str, Any], rule: str | None, actual: str | None) -> None:
-    found = list(audit_disclosures([entry(sizes)], None))
+    found = list(audit_disclosures([entry(sizes)], None, {}))
     assert [(one.rule, one.actual) for one in found] == ([(rule, actual)] if rule else [])
     of_sizes = {one.expected for one in found if one.rule == "disclosure.parallelism"}
     assert of_sizes <= {"a divisor of 16 accelerators"}, "two nodes of eight"
+
+
+def printing(made: Entry, *printed: dict[str, Any]) -> Entry:
+    """The entry whose logs print these settings, those of one name from line 7 on."""
+    logs = []
+    for log, settings in zip(made.logs, printed, strict=True):
+        known = {
+            name: tuple(
+                StatedSetting(one, line, name) for line, one in enumerate(of if isinstance(of, list) else [of], 7)
+            )
+            for name, of in settings.items()
+        }
+        logs.append(replace(log, trace=Trace(settings=known)))
+    return replace(made, logs=tuple(logs))
+
+
+@pytest.mark.parametrize(("logged", "printed", "rule", "line", "actual"), TABLES["printed"])
+def test_what_one_log_prints_is_that_which_records_state(
+    logged: dict[str, Any], printed: dict[str, Any], rule: str | None, line: int | None, actual: str | None
+) -> None:
+    of = printing(entry(logged, logged), {}, printed)
+    found = list(audit_disclosures([of], None, {}))
+    assert [(one.rule, one.line, one.actual) for one in found] == ([(rule, line, actual)] if rule else [])
+    where = "result_0.txt" if line == 4 else "result_1.txt"
+    assert {one.path for one in found} <= {where}
+
+
+@pytest.mark.parametrize(("logged", "files", "rule", "actual"), TABLES["values"])
+def test_records_state_what_the_configuration_does(
+    logged: dict[str, Any], files: dict[str, str], rule: str | None, actual: str | None
+) -> None:
+    tree = FileTree(items=tuple(Item(f"benchmarks/llama31_8b/{name}") for name in files))
+    known = {
+        item.path: read_configuration(item.path, files[item.path.split("/", 2)[2]].encode()) for item in tree.items
+    }
+    found = list(audit_disclosures([entry(logged)], tree, known))
+    assert [(one.rule, one.actual) for one in found] == ([(rule, actual)] if rule else [])
+
+
+def test_a_batch_that_no_samples_fit_is_asked_about_once() -> None:
+    of = printing(entry({"global_batch_size": 10}), {"tensor": 2, "micro_batch_size": 2, "batch_size": 8})
+    odd = replace(of.logs[0], run=make_run("llama31_8b", [10, 16, 20], "samples_count", global_batch_size=10))
+    assert list(audit_disclosures([replace(of, logs=(odd,))], None, {})) == []
+
+
+def test_a_configuration_that_is_only_printed_is_asked_about() -> None:
+    named = [{"config_file": ["config_common.sh", "MI355X_1x8x1"]}]
+    found = list(audit_disclosures([printing(entry({"global_batch_size": 8}), *named)], file_tree("run.sh"), {}))
+    assert [(one.rule, str(one.severity), one.line) for one in found] == [
+        ("config.missing", "warning", 8),
+        ("config.accelerator", "warning", 8),
+        ("config.scale", "warning", 8),
+    ]
+    assert found[0].message == "The code of the benchmark has no file of the name that the log prints"
+    several = [{"config_file": ["config_1x8.sh", "config_2x8.sh"]}]
+    assert list(audit_disclosures([printing(entry({}), *several)], file_tree("run.sh"), {})) == []
+    there = printing(entry({}), {"config_file": "MI350X_2x8x1"})
+    assert list(audit_disclosures([there], file_tree("config_MI350X_2x8x1.sh"), {})) == []
+
+
+def test_what_a_log_prints_is_disclosed_where_no_record_is() -> None:
+    printed = {"micro_batch_size": [2, 1], "tensor": 4.0, "config_file": "MI350X_2x8x1xtp2pp1cp2"}
+    of = printing(entry({"global_batch_size": 32, "tensor_parallelism": 2}), printed)
+    stated = read_disclosure(of.path, of.logs, 16, ())
+    assert stated.micro_batch_size == StatedValue(2, "result_0.txt", 7, also=("1",), printed=True)
+    assert stated.tensor == StatedValue(2, "result_0.txt", 4), "by a record"
+    assert stated.context == StatedValue(2, "result_0.txt", 7, printed=True), "by the name of the configuration"
 
 
 @pytest.mark.skipif(not (SHARED / "reference-logs").is_dir(), reason="the reference runs are not here")
@@ -111,7 +181,7 @@ def test_reference_runs_that_generate_and_train_on_one_machine_are_not_asked_abo
     files = sorted((SHARED / "reference-logs" / "qwen35_397b_grpo" / batch).glob("seed_*.out"))
     logs = tuple(report_of(read_run(file), file.name) for file in files)
     assert len(logs) == 6
-    assert list(audit_disclosures([replace(entry(nodes=32), logs=logs)], None)) == []
+    assert list(audit_disclosures([replace(entry(nodes=32), logs=logs)], None, {})) == []
 
 
 def test_what_an_entry_discloses_is_there_with_its_places() -> None:

@@ -51,6 +51,33 @@ def test_samples_are_steps_times_the_batch_size(samples: Any, steps: Any, batch:
     assert [(f.rule, f.line) for f in findings] == ([("run.progress-steps", 2)] if broken else [])
 
 
+@pytest.mark.parametrize(
+    ("places", "values", "actual"),
+    [
+        ([16, 32, 48], {"global_batch_size": 8}, None),
+        ([16, 31, 48], {"global_batch_size": 8}, "31, 1 of 2 evaluations"),
+        # The last batch of an epoch may be smaller: of all where nobody knows how many samples it has.
+        ([16, 32, 45], {"global_batch_size": 8}, None),
+        ([16, 32, 45], {"global_batch_size": 8, "train_samples": 45}, None),
+        ([16, 32, 45], {"global_batch_size": 8, "train_samples": 46}, "45, 1 of 3 evaluations"),
+        ([16, 45, 61], {"global_batch_size": 8, "train_samples": 45}, None),
+        ([3, "9", None, 3], {"global_batch_size": 2}, "3, 1 of 1 evaluation"),
+        ([3, 5, 7], {}, None),
+        ([3, 5, 7], {"global_batch_size": "2"}, None),
+    ],
+)
+def test_evaluations_are_after_whole_batches(places: list[Any], values: dict[str, Any], actual: str | None) -> None:
+    run = make_run("llama31_8b", places, "samples_count", **values)
+    found = [one for one in audit_progress(run, "log", "training", "5.1") if one.rule == "run.progress-batch"]
+    assert [one.actual for one in found] == ([actual] if actual else [])
+    assert {one.expected for one in found} <= {f"a multiple of global_batch_size {values.get('global_batch_size')}"}
+
+
+def test_epochs_are_no_samples() -> None:
+    run = make_run("bert", [3, 5, 7], "epoch_num", global_batch_size=2)
+    assert list(audit_progress(run, "log", "training", "5.0")) == []
+
+
 @pytest.mark.parametrize(("keys", "actual"), TABLES["endings"].values(), ids=TABLES["endings"])
 def test_a_successful_run_ends_with_an_evaluation(keys: list[str], actual: str | None) -> None:
     run = fold(events([(key, None, SUCCESS if key == "run_stop" else {}) for key in ("run_start", *keys)]))

@@ -271,6 +271,7 @@ def _names_table(found: Sequence[Organisation], *, full: bool) -> doc.Table:
 #: What is disclosed, as a table calls it.
 _DISCLOSED = {
     "batch_size": "batch",
+    "accumulation": "accum.",
     "micro_batch_size": "micro batch",
     "tensor": "TP",
     "pipeline": "PP",
@@ -286,9 +287,9 @@ _DISCLOSED = {
 def _disclosure(found: Sequence[Organisation], *, full: bool) -> doc.Block | None:
     """One row an entry: batch, parallel sizes, precisions and configuration, as far as any entry discloses them."""
     rows = [(one, number, entry) for one in found for number, entry in enumerate(one.entries, 1)]
-    told = [row for row in rows if any(getattr(row[2].disclosure, name) for name in [*_DISCLOSED][1:])]
+    told = [row for row in rows if any(getattr(row[2].disclosure, name) for name in [*_DISCLOSED][2:])]
     if not told:
-        return doc.Text("No entry discloses more than its batch size.") if rows else None
+        return doc.Text("No entry discloses more than its batch size and accumulation.") if rows else None
     told = rows if full else told
     stated = [name for name in _DISCLOSED if any(getattr(entry.disclosure, name) for *_, entry in told)]
     several = len(found) > 1
@@ -297,10 +298,13 @@ def _disclosure(found: Sequence[Organisation], *, full: bool) -> doc.Block | Non
     for one, number, entry in told:
         entry_cells = (f"{one.name} {number}", entry.benchmark) if several else (str(number),)
         cells.append((*entry_cells, *(_disclosed(entry, name) for name in stated)))
+    notes = []
+    if any((fact := getattr(entry.disclosure, name)) and fact.printed for *_, entry in told for name in stated):
+        notes.append("* from the log: no record states it.")
     silent = [head for name, head in _DISCLOSED.items() if name not in stated]
-    notes = [f"No entry discloses {', '.join(silent)}."] if silent else []
+    notes += [f"No entry discloses {', '.join(silent)}."] if silent else []
     if left := len(rows) - len(told):
-        notes.append(f"{plural(left, 'entry discloses', 'entries disclose')} no more than the batch size.")
+        notes.append(f"{plural(left, 'entry discloses', 'entries disclose')} no more than batch size and accumulation.")
     table = doc.Table(tuple(map(doc.Column, heads)), tuple(cells))
     return doc.section("Disclosed", table, doc.Text(" ".join(notes)) if notes else None)
 
@@ -308,10 +312,13 @@ def _disclosure(found: Sequence[Organisation], *, full: bool) -> doc.Block | Non
 def _disclosed(entry: ReviewedEntry, name: str) -> str:
     """What an entry discloses; of its configuration where it lies in the benchmark's code, where that is there."""
     fact, places = getattr(entry.disclosure, name), entry.disclosure.config_places
-    if fact is None or name != "config_file" or places is None:
-        return show_stated(fact) if fact else ""
+    if fact is None:
+        return ""
+    mark = "*" if fact.printed else ""
+    if name != "config_file" or places is None:
+        return f"{show_stated(fact)}{mark}"
     inside = [path.removeprefix(f"benchmarks/{entry.benchmark}/") for path in places]
-    return first_few(inside, 1) if inside else f"{show_stated(fact)}: not there"
+    return f"{first_few(inside, 1)}{mark}" if inside else f"{show_stated(fact)}{mark}: not there"
 
 
 def _to_read(one: Organisation, *, full: bool) -> doc.Block | None:

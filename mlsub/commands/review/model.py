@@ -114,7 +114,7 @@ class Organisation(msgspec.Struct, frozen=True, kw_only=True):
 class Review(Answer, frozen=True, kw_only=True):
     """The review of some organisations, that with most to ask about first. ``unread`` says what could not be read."""
 
-    SCHEMA: ClassVar[int] = 2
+    SCHEMA: ClassVar[int] = 3
 
     root: str
     organisations: tuple[Organisation, ...]

@@ -230,7 +230,8 @@ def test_what_is_disclosed_has_its_file_and_line_and_short_texts_are_short() -> 
     [one] = outcome.document["organisations"]
     log = "results/MI350X_EPYC_9575F_primus/llama2_70b_lora/result_0.txt"
     stated = {entry["benchmark"]: entry["disclosure"] for entry in one["entries"]}["llama2_70b_lora"]
-    assert stated["config_file"] == {"value": "config_MI355X_1x8x1.sh", "path": log, "line": 32, "also": []}
+    found = {"value": "config_MI355X_1x8x1.sh", "path": log, "line": 32, "also": [], "printed": False}
+    assert stated["config_file"] == found
     assert (stated["linear"], stated["config_places"], stated["accelerators"]) == (None, None, 8)
     [ask] = [ask for ask in one["asks"] if ask["rule"] == "config.accelerator"]
     assert ask["question"].endswith("288GB HBM3e); on which one were the runs made?")
@@ -293,8 +294,8 @@ def test_each_hyperparameter_has_its_file_and_line(tmp_path: Path) -> None:
     assert rate == {
         "name": "opt_base_learning_rate",
         "reference": 0.002,
-        "value": {"value": 0.002, "path": log, "line": 9, "also": ["0.5"]},
-        "before": {"value": 0.0002, "path": f"old/{folder}/result_0.txt", "line": 9, "also": []},
+        "value": {"value": 0.002, "path": log, "line": 9, "also": ["0.5"], "printed": False},
+        "before": {"value": 0.0002, "path": f"old/{folder}/result_0.txt", "line": 9, "also": [], "printed": False},
     }
 
 
@@ -370,7 +371,7 @@ def test_what_is_disclosed_and_where_the_configuration_lies(tmp_path: Path) -> N
         "  #  batch  TP  linear       config\n"
         "  --------------------------------------\n"
         "  1  3072   2   fp8 or bf16  config_a.sh\n"
-        "  No entry discloses micro batch, PP, CP, EP, attention, comm.\n"
+        "  No entry discloses accum., micro batch, PP, CP, EP, attention, comm.\n"
     )
     code = tree / "benchmarks" / "bert" / "implementations" / "ours"
     code.mkdir(parents=True)
@@ -378,6 +379,20 @@ def test_what_is_disclosed_and_where_the_configuration_lies(tmp_path: Path) -> N
     assert "config_a.sh: not there\n" in run("review", tree).stdout
     (code / "config_a.sh").write_text("\n")
     assert "fp8 or bf16  implementations/ours/config_a.sh\n" in run("review", tree).stdout
+
+
+def test_what_a_log_prints_is_disclosed_with_a_mark(tmp_path: Path) -> None:
+    tree = write_tree(tmp_path, every(lambda made: disclosing(made, pipeline_parallelism=1)))
+    for file in tree.glob("**/result_*.txt"):
+        file.write_text(f"micro_batch_size: 2\ntensor_model_parallel_size: 4\n{file.read_text()}")
+    text = run("review", tree, "--severity", "error").stdout
+    assert part(text, "Disclosed") == (
+        "Disclosed\n"
+        "  #  batch  micro batch  TP  PP\n"
+        "  -----------------------------\n"
+        "  1  3072   2*           4*  1\n"
+        "  * from the log: no record states it. No entry discloses accum., CP, EP, linear, attention, comm, config.\n"
+    )
 
 
 def test_a_round_has_names_and_disclosure_over_all(tmp_path: Path) -> None:
@@ -409,8 +424,8 @@ def test_each_name_that_is_not_right_has_its_line(tmp_path: Path) -> None:
 def test_a_round_discloses_over_all_its_organisations() -> None:
     text = run("review", CORPUS.parent / "v6.0-sample", "--round", "6.0").stdout
     lines = [line.split() for line in part(text, "Disclosed").splitlines()]
-    assert ["AMD", "2", "llama2_70b_lora", "8", "1", "1", "1", "1", "1", "config_MI355X_1x8x1.sh"] in lines
-    assert "3 entries disclose no more than the batch size.\n" in text
+    assert ["AMD", "2", "llama2_70b_lora", "8", "1", "1", "1", "1", "1", "1", "config_MI355X_"] in lines
+    assert "3 entries disclose no more than batch size and accumulation.\n" in text
 
 
 @corpus

@@ -83,6 +83,18 @@ def add_file(path: str, content: bytes) -> Callable[[Path], None]:
     return change
 
 
+def edit(pattern: str, old: str, new: str) -> Callable[[Path], None]:
+    """Another text in the place of one, in each file of a pattern."""
+
+    def change(folder: Path) -> None:
+        for file in folder.glob(pattern):
+            text = file.read_text()
+            assert old in text
+            file.write_text(text.replace(old, new))
+
+    return change
+
+
 EVERY, _ELF = range(10), b"\x7fELF\2\1\1" + bytes(60)
 SEEDED: dict[str, tuple[Callable[[Path], None], str, str]] = {
     **{
@@ -104,6 +116,22 @@ SEEDED: dict[str, tuple[Callable[[Path], None], str, str]] = {
         add_file(f"{IMPLEMENTATION}/solver", _ELF), "layout.not-code", f"{IMPLEMENTATION}/solver",
     ),
     "sizes that do not divide the accelerators": (log(*EVERY, tensor_parallelism=3), "disclosure.parallelism", LOG),
+    "a rate that is not that of the code": (
+        edit(f"{IMPLEMENTATION}/config_MI325X_1x8x1.sh", "LR=0.0004", "LR=0.0003"), "config.values", LOG,
+    ),
+    "a batch that is not that of the code": (
+        edit(f"{ENTRY}/*.txt", '"key": "global_batch_size", "value": 8', '"key": "global_batch_size", "value": 16'),
+        "config.values", LOG,
+    ),
+    "a batch that is not that of the samples": (
+        edit(LOG, '"samples_count": 1920', '"samples_count": 1921'), "run.progress-batch", LOG,
+    ),
+    "sizes that are printed": (
+        edit(LOG, "STARTING", "--tensor-model-parallel-size 3\nSTARTING"), "disclosure.parallelism", LOG,
+    ),
+    "code without the configuration of the accelerator": (
+        lambda folder: (folder / IMPLEMENTATION / "config_MI325X_1x8x1.sh").unlink(), "config.accelerator", ENTRY,
+    ),
     "a contact": (log(0, submission_poc_email="jane@acme.example"), "run.contact", LOG),
 }  # fmt: skip
 

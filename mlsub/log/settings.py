@@ -1,0 +1,90 @@
+"""Settings that text states without a record: what a training prints as it begins, and literals of configurations."""
+
+from __future__ import annotations
+
+import re
+from io import BytesIO
+
+from mlsub.log.lengths import StatedSetting
+
+#: The settings, and what they are called in what is printed, in YAML and in shells; hyphens count as underscores.
+_CALLED = {
+    "batch_size": "global_batch_size gbs",
+    "mini_batch_size": "minibs",
+    "micro_batch_size": "micro_batch_size mbs",
+    "accumulation": "gradient_accumulation_steps gradient_steps microbatches micro_batches",
+    "tensor": "tensor_model_parallel_size tensor_model_parallel tp",
+    "pipeline": "pipeline_model_parallel_size pipeline_model_parallel pp",
+    "context": "context_parallel_size context_parallel cp",
+    "expert": "expert_model_parallel_size expert_model_parallel ep",
+    "learning_rate": "learning_rate lr max_lr",
+    "steps": "max_steps train_iters",
+    "config_file": "DLPAL config",
+}
+_NAMES = {called: name for name, names in _CALLED.items() for called in names.split()}
+#: A training prints its settings before it trains, published ones in the first 0.3 MiB; how much of a line is read.
+_MOST, _LONGEST_LINE, _MOST_VALUES = 1 << 21, 1 << 14, 5
+#: The longest configuration that is read, in bytes; real ones have 15 KiB.
+MAX_CONFIGURATION = 1 << 18
+#: A line without any of these states no setting.
+_NEEDLES = (b"parallel", b"batch", b"steps", b"iters", b"learning", b" lr: ", b":::DLPAL ", b"config_")
+_NUMBER = r"-?[0-9]{1,15}(?:\.[0-9]{0,15})?(?:[eE][-+]?[0-9]{1,2})?"
+#: ``name: 1``, ``name=1``, ``--name 1`` and, as Megatron has it, ``name ....... 1``; ``lr`` also stands for the rate of
+#: a step, unless it is alone in its line; and the configuration that a launcher prints.
+_PRINTED = re.compile(
+    r"(?<![\w.$-])(?:--)?((?:global|micro)[_-]batch[_-]size|(?:tensor|pipeline|expert)[_-]model[_-]parallel[_-]size"
+    r"|context[_-]parallel[_-]size|gradient[_-]accumulation[_-]steps|learning[_-]rate|max[_-]steps|train[_-]iters)"
+    rf"[\"']?(?:=| ?: ?| | \.{{2,80}} )[\"']?({_NUMBER})(?![\w.$(%-])"
+    r"|number of (micro-?batches) to constant ([0-9]{1,9})\b"
+    rf"|^(?: {{0,4}}[0-9]{{1,6}}:)? {{1,40}}(lr): ({_NUMBER})\r?$"
+    r"|^:::(DLPAL) .{1,2000} ([\w.+-]{1,120})[ \r]{0,9}$"
+    r"|(?<![\w.+-])(?=(config)_)(config_[\w.+-]{1,120}\.sh)\b"
+)
+#: A line that assigns, what a line of a shell assigns in another way, and a literal.
+_ASSIGNED = re.compile(r"([ \t]{0,100})(?:export[ \t]{1,9})?([A-Za-z_]{2,40})(?:=|:[ \t]{1,9})(.{0,200})")
+_MENTIONED = re.compile(r"(?<![\w-])([A-Za-z_]{2,40})=")
+_LITERAL = re.compile(rf"[\"']?({_NUMBER})[\"']?[ \t]{{0,40}};?[ \t\r]{{0,40}}(?:#.{{0,200}})?")
+
+
+class SettingsReader:
+    """Takes the first bytes of a log, in pieces of any size; :meth:`finish` gives the settings that they print."""
+
+    def __init__(self) -> None:
+        self._head = bytearray()
+
+    def feed(self, piece: bytes) -> None:
+        """Take the next bytes."""
+        self._head += piece[: _MOST - len(self._head)]
+
+    def finish(self) -> dict[str, tuple[StatedSetting, ...]]:
+        """Return what was printed so far outside of records, by its names, each with its first different values."""
+        found: dict[str, dict[float | str, StatedSetting]] = {}
+        for number, line in enumerate(BytesIO(self._head), 1):
+            if b":::MLL" in line or not any(needle in line for needle in _NEEDLES):
+                continue
+            for match in _PRINTED.finditer(line[:_LONGEST_LINE].rstrip(b"\n").decode("latin-1")):
+                called, text = (group for group in match.groups() if group)
+                name = _NAMES[called.replace("-", "_")]
+                setting = StatedSetting(text if name == "config_file" else float(text), number, called)
+                values = found.setdefault(name, {})
+                if len(values) < _MOST_VALUES:
+                    values.setdefault(setting.value, setting)
+        return {name: tuple(values.values()) for name, values in found.items()}
+
+
+def read_configuration(name: str, content: bytes) -> dict[str, StatedSetting]:
+    """Return the settings that a shell script or a YAML file assigns, as literals and without a condition.
+
+    Nothing is run: what is assigned again in another way, or in YAML with another value, is not known.
+    """
+    found: dict[str, StatedSetting | None] = {}
+    is_shell = name.endswith(".sh")
+    for number, line in enumerate(content.decode("latin-1").split("\n"), 1):
+        match = _ASSIGNED.match(line)
+        literal = _LITERAL.fullmatch(match[3]) if match and not (is_shell and match[1]) else None
+        for called in [match[2]] if match and (literal or not is_shell) else _MENTIONED.findall(line):
+            value = StatedSetting(float(literal[1]), number, called) if literal else None
+            known = found.setdefault(_NAMES.get(called.lower(), ""), value)
+            same = known is not None and value is not None and known.value == value.value
+            found[_NAMES.get(called.lower(), "")] = value if is_shell or same else None
+    return {setting: value for setting, value in found.items() if setting and value is not None}
