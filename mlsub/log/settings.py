@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from io import BytesIO
 
 from mlsub.log.lengths import StatedSetting
 
@@ -59,10 +58,18 @@ class SettingsReader:
     def finish(self) -> dict[str, tuple[StatedSetting, ...]]:
         """Return what was printed so far outside of records, by its names, each with its first different values."""
         found: dict[str, dict[float | str, StatedSetting]] = {}
-        for number, line in enumerate(BytesIO(self._head), 1):
-            if b":::MLL" in line or not any(needle in line for needle in _NEEDLES):
-                continue
-            for match in _PRINTED.finditer(line[:_LONGEST_LINE].rstrip(b"\n").decode("latin-1")):
+        head, lines = bytes(self._head) + b"\n", dict[int, int]()
+        # Looking for each needle in all of it takes a fifth of the time of looking into each line.
+        for needle in _NEEDLES:
+            place = head.find(needle)
+            while place >= 0:
+                end = lines[head.rfind(b"\n", 0, place) + 1] = head.find(b"\n", place)
+                place = head.find(needle, end)
+        number, counted = 1, 0
+        for begin, end in sorted(lines.items()):
+            number, counted = number + head.count(b"\n", counted, begin), begin
+            line = head[begin : min(end, begin + _LONGEST_LINE)]
+            for match in _PRINTED.finditer(line.decode("latin-1")) if b":::MLL" not in line else ():
                 called, text = (group for group in match.groups() if group)
                 name = _NAMES[called.replace("-", "_")]
                 setting = StatedSetting(text if name == "config_file" else float(text), number, called)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from math import isclose, prod
 from typing import Any
@@ -170,9 +170,9 @@ def _show_one_value(value: Any) -> str:
 
 
 def show_stated(stated: StatedValue) -> str:
-    """Return what runs state, each value once."""
+    """Return what runs state, each value once, with a mark where it is only printed."""
     values = [show_value(stated.value), *(other.strip('"') for other in stated.also)]
-    return " or ".join(values[:_MOST_VALUES]) + (" …" if len(values) > _MOST_VALUES else "")
+    return " or ".join(values[:_MOST_VALUES]) + (" …" if len(values) > _MOST_VALUES else "") + "*" * stated.printed
 
 
 def select_code(benchmark: str, code: Iterable[str]) -> list[str]:
@@ -195,10 +195,11 @@ def is_configuration(path: str) -> bool:
 
 
 def audit_disclosures(
-    entries: Iterable[Entry], file_tree: FileTree | None, configurations: Configurations
+    entries: Sequence[Entry], file_tree: FileTree | None, configurations: Configurations
 ) -> Iterator[Finding]:
     """Yield what the entries of an organisation disclose and what cannot be so, each once an entry."""
     files = file_tree.code if file_tree else ()
+    systems = {entry.system for entry in entries}
     for entry in (one for one in entries if one.logs):
         content = (entry.description.content if entry.description else None) or {}
         counts = [count(content.get(name)) for name in ("number_of_nodes", "accelerators_per_node")]
@@ -206,7 +207,7 @@ def audit_disclosures(
         disclosed = read_disclosure(entry.path, entry.logs, prod(one or 0 for one in counts) or None, code)
         scaled = {
             path: [*_misfits(path.rpartition("/")[2], entry, disclosed)]
-            for path in _in_own_folder([path for path in code if is_configuration(path)], entry)
+            for path in _select_configurations(code, entry, systems - {entry.system})
             if _SCALE.search(path.rpartition("/")[2])
         }
         if disclosed.config_file is not None:
@@ -309,9 +310,13 @@ def _audit_values(entry: Entry, disclosed: Disclosure, used: Configurations) -> 
         yield finding("config.values", where.path, message, line=line, actual=several(shown, 5))
 
 
-def _in_own_folder(paths: Sequence[str], entry: Entry) -> Sequence[str]:
-    """Return the files in folders that are called after the system of an entry; all where none is."""
-    return [path for path in paths if f"/{entry.system}" in path.rpartition("/")[0]] or paths
+def _select_configurations(code: Sequence[str], entry: Entry, others: Collection[str]) -> list[str]:
+    """Return the configurations in folders called after the system of an entry, else those in no other system's."""
+    owned = {of: {path for path in code if f"/{of}" in path.rpartition("/")[0]} for of in (entry.system, *others)}
+    found, own = [path for path in code if is_configuration(path)], owned.pop(entry.system)
+    if own:
+        return [path for path in found if path in own] or found
+    return [path for path in found if not any(path in of for of in owned.values())]
 
 
 def _read_logged(entry: Entry, name: str) -> dict[str, StatedValue]:

@@ -145,6 +145,23 @@ def test_records_state_what_the_configuration_does(
     assert [(one.rule, one.actual) for one in found] == ([(rule, actual)] if rule else [])
 
 
+@pytest.mark.parametrize(
+    ("files", "rule"),
+    [
+        (["rack1/config_MI355X_2x8.sh"], "config.accelerator"),
+        (["rack1/run.py", "rack2/config_MI355X_2x8.sh"], "config.accelerator"),
+        (["nemo/config_MI355X_2x8.sh", "rack2/config_MI350X_2x8.sh"], "config.accelerator"),
+        (["rack1/config_MI355X_2x8.sh", "rack2/config_MI350X_2x8.sh"], "config.accelerator"),
+        (["nemo/run.py", "rack2/config_MI355X_2x8.sh"], None),
+        (["nemo/config_MI350X_2x8.sh", "rack2/config_MI355X_2x8.sh"], None),
+    ],
+)
+def test_configurations_in_the_folder_of_another_system_are_for_that(files: list[str], rule: str | None) -> None:
+    of, other = entry({}), replace(entry({}), system="rack2", benchmark="bert")
+    found = list(audit_disclosures([of, other], file_tree(*files), {}))
+    assert [(one.rule, one.path) for one in found] == ([(rule, of.path)] if rule else [])
+
+
 def test_a_batch_that_no_samples_fit_is_asked_about_once() -> None:
     of = printing(entry({"global_batch_size": 10}), {"tensor": 2, "micro_batch_size": 2, "batch_size": 8})
     odd = replace(of.logs[0], run=make_run("llama31_8b", [10, 16, 20], "samples_count", global_batch_size=10))

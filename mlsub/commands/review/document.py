@@ -312,13 +312,10 @@ def _disclosure(found: Sequence[Organisation], *, full: bool) -> doc.Block | Non
 def _disclosed(entry: ReviewedEntry, name: str) -> str:
     """What an entry discloses; of its configuration where it lies in the benchmark's code, where that is there."""
     fact, places = getattr(entry.disclosure, name), entry.disclosure.config_places
-    if fact is None:
-        return ""
-    mark = "*" if fact.printed else ""
-    if name != "config_file" or places is None:
-        return f"{show_stated(fact)}{mark}"
+    if fact is None or name != "config_file" or places is None:
+        return show_stated(fact) if fact else ""
     inside = [path.removeprefix(f"benchmarks/{entry.benchmark}/") for path in places]
-    return f"{first_few(inside, 1)}{mark}" if inside else f"{show_stated(fact)}{mark}: not there"
+    return f"{first_few(inside, 1)}{'*' * fact.printed}" if inside else f"{show_stated(fact)}: not there"
 
 
 def _to_read(one: Organisation, *, full: bool) -> doc.Block | None:
