@@ -177,7 +177,7 @@ def show_stated(stated: StatedValue) -> str:
 
 def select_code(benchmark: str, code: Iterable[str]) -> list[str]:
     """Return the files of a benchmark's code among those of an organisation, wherever in its folder they lie."""
-    return [path for path in code if path.startswith(f"benchmarks/{benchmark}/")]
+    return [path for path in code if path.split("/")[1:-1][:1] == [benchmark]]
 
 
 def _find_file_names(value: Any) -> Iterator[str]:

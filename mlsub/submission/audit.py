@@ -94,7 +94,7 @@ def audit_top(
     )
     if "benchmarks" not in top:
         # That of a misspelled benchmarks folder is another finding.
-        odd = [name for name in odd if not (name in file_tree.folders and name.startswith("bench"))]
+        odd = [name for name in odd if not (name in file_tree.folders and name.lower().startswith("bench"))]
     if odd:
         yield finding("layout.top-level", odd[0] if len(odd) == 1 else ".", actual=named(odd) if len(odd) > 1 else None)
     yield from _unused_descriptions(file_tree, systems, explained)

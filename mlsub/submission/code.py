@@ -20,7 +20,7 @@ RUN_SCRIPT = "run_and_time.sh"
 MAX_BYTES, MAX_CODE_BYTES = 50 * 1024 * 1024, 10 * 1024 * 1024
 _PROGRAMS, _LOGS = "compiled libraries and programs", "logs that are no results"
 #: Files with code, and one that starts a training, by its name.
-_PROGRAMMED = (".py", ".cu", ".cc", ".cpp", ".rs", ".go", ".jl", ".ipynb")
+PROGRAMMED = (".py", ".cu", ".cc", ".cpp", ".rs", ".go", ".jl", ".ipynb")
 _COMPILED = (".c", ".cc", ".cpp", ".cu", ".cxx", ".hip", ".rs", ".go")
 _RUNS = re.compile(r".+\.(sh|sub|slurm|sbatch|bash)|makefile|run.*|train.*|main\.py")
 #: Names compared with each other where one is missing.
@@ -35,6 +35,9 @@ def audit_code(file_tree: FileTree, systems: Mapping[str, Collection[str]]) -> I
     if "benchmarks" not in file_tree.folders:
         if not any(item.path == "benchmarks" and item.kind is ItemKind.LINK for item in file_tree.items):
             yield _no_benchmarks(file_tree)
+        if (folder := file_tree.code_folder) != "benchmarks":
+            for found in audit_code(_rename_code(file_tree, folder), systems):
+                yield replace(found, path=folder + found.path.removeprefix("benchmarks"))
         return
     yield from audit_artefacts(file_tree)
     code = _by_benchmark(file_tree)
@@ -46,6 +49,15 @@ def audit_code(file_tree: FileTree, systems: Mapping[str, Collection[str]]) -> I
     yield from gathered("layout.template-unfilled", file_tree.unfilled)
     scripts = [item for name in set(systems) & set(code) for item in code[name] if item.path not in file_tree.unread]
     yield from gathered("layout.not-executable", _not_executable(scripts), within="benchmarks")
+
+
+def _rename_code(file_tree: FileTree, folder: str) -> FileTree:
+    """Return the tree as if its folder of code had the right name."""
+    parts = ((item, item.path.partition("/")) for item in file_tree.items)
+    items = (
+        replace(one, path=f"benchmarks{slash}{rest}") if top == folder else one for one, (top, slash, rest) in parts
+    )
+    return replace(file_tree, items=tuple(items))
 
 
 def _by_benchmark(file_tree: FileTree) -> dict[str, list[Item]]:
@@ -93,7 +105,8 @@ def _benchmark(name: str, systems: list[str], code: list[Item], folders: Collect
             "layout.implementations-missing", f"{folder}/{alone}" if alone else folder, message, actual=actual
         )
     scripts = [item.path for item in items if item.name.startswith("run_and_time") and item.name.endswith(".sh")]
-    if not scripts:
+    # Where there is no program at all, that is a finding of its own.
+    if not scripts and any(item.name.endswith(PROGRAMMED) for item in items):
         yield finding("layout.run-script-missing", folder)
     own = {system: at for system in systems if (at := _own_folder(folder, system, folders))}
     without = [system for system in systems if system not in own]
@@ -115,7 +128,7 @@ def _implementations(folder: str, items: list[Item], folders: Collection[str]) -
         names = [item.name.lower() for item in items if item.path.startswith(f"{at}/")]
         if not names:
             lacking.setdefault("file", []).append(at)
-        if not any(name.endswith(_PROGRAMMED) for name in names):
+        if not any(name.endswith(PROGRAMMED) for name in names):
             continue  # The files of a system, which the code of another folder uses.
         above_it = [item.name.lower() for item in items if item.parent in (folder, above)]
         if not any(name.startswith("readme") for name in (*names, *above_it)):

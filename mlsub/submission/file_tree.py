@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import stat
 from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
 from enum import StrEnum
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -90,11 +91,18 @@ class FileTree(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """Every item and every folder."""
         return self.folders.union(item.path for item in self.items)
 
+    @cached_property
+    def code_folder(self) -> str:
+        """The folder of all code: ``benchmarks``, or if that is not there, the one whose name is hardly another."""
+        top = sorted({path.partition("/")[0] for path in self.folders})
+        close = [] if "benchmarks" in self.paths else get_close_matches("benchmarks", top, 1, 0.9)
+        return close[0] if close else "benchmarks"
+
     @property
     def code(self) -> tuple[str, ...]:
         """The files of the code of all benchmarks, links among them."""
         files = (item.path for item in self.items if item.kind in (ItemKind.FILE, ItemKind.LINK))
-        return tuple(path for path in files if path.startswith("benchmarks/"))
+        return tuple(path for path in files if path.startswith(f"{self.code_folder}/"))
 
 
 def parents(path: str) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from mlsub.findings import Kind
 from mlsub.io.data import load_yaml
@@ -163,14 +164,31 @@ def test_a_benchmark_whose_code_has_another_name() -> None:
     ]
 
 
-def test_a_misspelled_benchmarks_folder_is_one_finding() -> None:
-    tree = file_tree("benchmark/bert/implementations/pytorch/train.py", without="benchmarks/")
-    (found,) = audited(tree)
-    assert (found.rule, found.actual, found.fix) == (
+def renamed(name: str, without: str = "") -> FileTree:
+    """The complete package with another name for the folder of all code."""
+    kept = [item for item in file_tree(without=without).items if not item.path.startswith("benchmarks/")]
+    code = [item for item in file_tree(without=without).items if item.path.startswith("benchmarks/")]
+    return FileTree(items=(*kept, *(replace(item, path=name + item.path.removeprefix("benchmarks")) for item in code)))
+
+
+@pytest.mark.parametrize("name", ["benchmark", "Benchmarks", "benchmarks_"])
+def test_a_misspelled_benchmarks_folder_is_one_finding_and_is_read(name: str) -> None:
+    (found,) = audited(renamed(name))
+    assert (found.rule, found.path, found.actual, found.fix) == (
         "layout.benchmarks-missing",
-        "a folder benchmark",
-        "Rename benchmark to benchmarks.",
+        "benchmarks",
+        f"a folder {name}",
+        f"Rename {name} to benchmarks.",
     )
+    assert told(renamed(name, without="setup.sh"))[1:] == [("files-missing", f"{name}/bert/rack1", "no setup.sh")]
+    assert renamed(name).code == tuple(path.replace("benchmarks", name) for path in file_tree().code)
+
+
+def test_a_folder_of_a_less_like_name_is_named_and_not_read() -> None:
+    assert told(renamed("bench_marked", without="setup.sh")) == [
+        ("benchmarks-missing", "benchmarks", "a folder bench_marked")
+    ]
+    assert renamed("bench_marked").code == ()
 
 
 def test_a_rehearsal_needs_no_code() -> None:
@@ -301,6 +319,12 @@ def test_code_in_a_folder_of_a_like_name_is_asked_about_by_name(folder: str, fix
     found = audited(file_tree(f"benchmarks/{folder}/implementations/pytorch/train.py", without="benchmarks/bert/"))
     [missing] = [one for one in found if one.rule == "layout.code-missing"]
     assert (missing.severity, str(missing.fix)[: len(fix)]) == ("warning", fix)
+
+
+@pytest.mark.parametrize(("name", "asked"), [("train.py", True), ("prepare.sh", False)])
+def test_a_script_that_runs_it_is_missed_where_there_is_a_program(name: str, asked: bool) -> None:
+    tree = file_tree(f"{CODE}/pytorch/{name}", without="benchmarks/bert/")
+    assert ("run-script-missing" in {rule for rule, *_ in told(tree)}) == asked
 
 
 def test_a_program_is_known_by_its_first_bytes(tmp_path: Path) -> None:
