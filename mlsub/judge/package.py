@@ -21,6 +21,7 @@ from mlsub.rounds import Round
 from mlsub.rules.catalogue import demanded_key, finding, has_effect, isolated, reviewed
 from mlsub.rules.load import EntryRequirements, entry_requirements
 from mlsub.submission.audit import audit_layout
+from mlsub.submission.code import CODE_USAGES
 from mlsub.submission.file_tree import read_file_tree
 from mlsub.submission.find import (
     SCALING_FOLDERS,
@@ -193,6 +194,11 @@ def judge_package(
         findings.extend(verdict.findings)
     findings.extend(about_flags)
     findings.extend(reviewed("disclosure", package.path, lambda: _audit_disclosures(package, entries)))
+    if round_.usage in CODE_USAGES and any(log.trace.keys for entry in entries for log in entry.logs):
+        # What reads files of the code is for those who review, not for each check.
+        from mlsub.review.sources import audit_sources
+
+        findings.extend(reviewed("code.source-missing", package.path, lambda: audit_sources(entries, package)))
     findings.extend(reviewed("cross.submitter", package.path, lambda: audit_submitters(entries)))
     findings.extend(reviewed("cross.framework", package.path, lambda: audit_frameworks(entries)))
     findings.extend(reviewed("seed.not-random", package.path, lambda: audit_organisation_seeds(entries)))

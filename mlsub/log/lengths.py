@@ -115,7 +115,8 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     ``marks`` how many steps in it chance does not repeat. ``tail`` is a fingerprint of the last records of the log,
     of the steps in time between them and of their values, and the line of the first: as few as have some such steps.
     ``keys`` has the records of the whole log by their keys, ``settings`` those that are printed besides
-    the records.
+    the records. ``sources`` are the lines of code that records say they were logged by: of each file, its lines by the
+    key of the record.
     """
 
     stated_s: float | None = None
@@ -131,6 +132,7 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     early: tuple[int, float, str] | None = None
     tail: tuple[str, int] | None = None
     settings: dict[str, tuple[StatedSetting, ...]] = {}
+    sources: dict[str, dict[str, tuple[int, ...]]] = {}
 
 
 class LengthFold:

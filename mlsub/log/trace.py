@@ -70,6 +70,8 @@ MAX_KEY = 100
 #: Published logs have some hundred keys; values are compared by so much of them.
 MAX_KEYS = 1_000
 MAX_VALUE = 2_000
+#: Published logs name fewer than 100 lines of code; no file has more lines than the second number.
+MAX_SITES, MAX_SITE_LINE, MAX_FILE_NAME = 1_000, 1_000_000, 500
 #: Shorter steps in time, and those of clocks that count seconds, may be repeated to the millisecond by chance.
 _LEAST_MARK_MS = 100
 #: Times (ms) beyond this are not times, and neither are Infinity and NaN.
@@ -182,6 +184,8 @@ class TraceFold:
         self._stopped = False
         self._stated: tuple[float | None, str] = (None, "")
         self._keys: dict[str, _Marking] = {}
+        #: File, key and line of the code that logged a record.
+        self._sites: set[tuple[str, str, int]] = set()
         #: Records that are looked at together, which costs a fraction.
         self._waiting: list[_Record] = []
         self._tail: deque[_Record] = deque(maxlen=_TAIL)
@@ -208,6 +212,7 @@ class TraceFold:
         return None if key is None else self._add_rated if key in _RATED else self._add
 
     def _add(self, event: Event, stated: float | dict[str, float] | None = None) -> None:
+        self._add_site(event)
         record = _record(event, stated)
         if record is None:
             return
@@ -227,8 +232,19 @@ class TraceFold:
         stated = {name: _number(metadata.get(name)) for name in (*_PLACES, "epoch_count")}
         self._add(event, {name: number for name, number in stated.items() if number is not None})
 
+    def _add_site(self, event: Event) -> None:
+        """Note the line of code that a record says it was logged by."""
+        metadata = event.metadata if type(event.metadata) is dict else {}
+        file, line = metadata.get("file"), metadata.get("lineno")
+        if type(file) is not str or type(line) is not int or (site := (file, event.key, line)) in self._sites:
+            return
+        is_short = 0 < len(file) <= MAX_FILE_NAME and len(event.key) <= MAX_KEY
+        if is_short and 0 < line <= MAX_SITE_LINE and len(self._sites) < MAX_SITES:
+            self._sites.add(site)
+
     def _run_edge(self, event: Event) -> None:
         """A ``run_start`` or ``run_stop``, which is itself outside of the region."""
+        self._add_site(event)
         self._take()
         record = _record(event, None)
         if record is None:
@@ -325,6 +341,10 @@ class TraceFold:
         """Return what the events leave."""
         self._take()
         intervals = {name: closed.finish() for name, closed in self._closed.items()}
+        sources: dict[str, dict[str, tuple[int, ...]]] = {}
+        for file, key, line in sorted(self._sites):
+            by_key = sources.setdefault(file, {})
+            by_key[key] = (*by_key.get(key, ()), line)
         return Trace(
             stated_s=self._stated[0],
             stated_as=self._stated[1],
@@ -338,6 +358,7 @@ class TraceFold:
             times=self._hash.hexdigest(),
             marks=self._marks,
             keys={key: marking.finish() for key, marking in self._keys.items()},
+            sources=sources,
         )
 
 

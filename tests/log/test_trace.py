@@ -38,7 +38,9 @@ _events = st.builds(
     | _values,
     value=_values,
     metadata=_values
-    | st.fixed_dictionaries({"status": _values, "TTT": _values, "epoch_num": _values, "file": _values}),
+    | st.fixed_dictionaries(
+        {"status": _values, "TTT": _values, "epoch_num": _values, "file": _values, "lineno": _values}
+    ),
     line=st.integers(1, 10**6),
 )
 
@@ -261,3 +263,32 @@ def test_the_last_record_of_a_published_log() -> None:
     run, trace = report.run, report.trace
     assert run.timeline.run_stop == (run.latest_ms or 0) + 181_959
     assert trace.stated_as == "TTT"
+
+
+def sources_of(*sites: tuple[Any, Any, Any]) -> dict[str, dict[str, tuple[int, ...]]]:
+    """The lines of code that records of some keys name as (key, file, line)."""
+    fold = TraceFold()
+    metadata = ((key, {"file": file, "lineno": line}) for key, file, line in sites)
+    push([Event(time_ms=1.0, key=key, value=None, metadata=of) for key, of in metadata], fold)
+    return fold.finish().sources
+
+
+def test_the_lines_of_code_that_logged_the_records() -> None:
+    logged = [("run_start", "a.py", 9), ("seed", "a.py", 7), ("seed", "a.py", 3), ("seed", "a.py", 7)]
+    logged += [("throughput", "b.py", 1), ("run_stop", "a.py", 9)]
+    assert sources_of(*logged) == {
+        "a.py": {"run_start": (9,), "run_stop": (9,), "seed": (3, 7)},
+        "b.py": {"throughput": (1,)},
+    }
+
+
+@pytest.mark.parametrize(
+    "site", [("", 1), ("a" * 501, 1), (7, 1), ("a.py", 0), ("a.py", "7"), ("a.py", True), ("a.py", 10**7)]
+)
+def test_what_is_no_line_of_code_is_left_out(site: tuple[Any, Any]) -> None:
+    assert sources_of(("seed", *site), ("k" * 101, "a.py", 1)) == {}
+
+
+def test_the_lines_of_code_are_bounded() -> None:
+    found = sources_of(*(("seed", "a.py", line) for line in range(1, 3_000)))
+    assert len(found["a.py"]["seed"]) == module.MAX_SITES == 1_000

@@ -11,6 +11,7 @@ from mlsub.review.runs.model import Observation
 from mlsub.review.runs.numbers import find_holes, find_jumps, find_order
 from mlsub.review.runs.pace import find_gaps, find_long_init, find_pace, find_pauses, find_slow_intervals
 from mlsub.review.runs.quality import find_ends, find_small_spread
+from mlsub.review.runs.revisions import find_revisions
 from mlsub.review.runs.stretch import find_overlap, find_stretch
 from mlsub.rules.catalogue import catalogue
 from mlsub.submission.result import Result
@@ -28,6 +29,7 @@ _WITHIN_ENTRY: tuple[Callable[[Result], Iterator[Observation]], ...] = (
     find_slow_intervals,
     find_pace,
     find_long_init,
+    find_revisions,
 )
 _ACROSS_ENTRIES: tuple[Callable[[Sequence[Result]], Iterator[Observation]], ...] = (
     find_overlap,

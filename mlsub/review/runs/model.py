@@ -72,6 +72,7 @@ class Thresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     pace_deviations: float
     init_times: float
     init_ms: float
+    moved_keys: int
 
 
 def thresholds() -> Thresholds:

@@ -1,0 +1,163 @@
+"""The submitted code beside what logs and scripts say of it: programs that are not there, or of another revision."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+
+from mlsub.findings import Finding, Severity
+from mlsub.io.show import first_few, plural, readable
+from mlsub.review.disclosure import select_code
+from mlsub.rules.catalogue import finding
+from mlsub.submission.code import PROGRAMMED
+from mlsub.submission.file_tree import ItemKind, named
+from mlsub.submission.model import Entry, Package
+from mlsub.submission.templates import content_of
+
+_SCRIPTS = (".sh", ".sub", ".sbatch", ".slurm", ".bash")
+#: What lies in one of these folders is installed, not submitted: libraries, frameworks, cells of notebooks.
+_INSTALLED = re.compile(
+    r"(?i)(?:^|/)(?:(?:site|dist)-packages|usr/(?:local/)?lib|(?:ana|mini)?conda3?|mlperf_(?:logging|common)|ipykernel_\d+"
+    r"|nemo|megatron(?:-lm)?|lingvo|maxtext|maxdiffusion|composer|primus|tinygrad|transformers|torchrec)/"
+)
+#: A script that is sourced from the folder of the one that does it; a name made of variables may be any.
+_SOURCED = re.compile(
+    rb"""[ \t]*(?:source|\.)[ \t]+["']?(\./|\$\(dirname[ ]["']?\$\{?(?:BASH_SOURCE(?:\[0\])?|0)\}?["']?\)["']?/"""
+    rb"""|\$\{BASH_SOURCE(?:\[0\])?%/\*\}["']?/)?([\w.-]{1,100}\.sh)["']?[ \t]*(?:#.*|;.*|&&.*)?"""
+)
+#: Bytes of a program whose lines are counted, and of a script that is read; and how many scripts.
+_MOST_PROGRAM, _MOST_SCRIPT, _MOST_SCRIPTS = 10 << 20, 1 << 15, 500
+_LONGEST = 80
+
+
+class _Code:
+    """The code of an organisation: its files, relative to the folder, by their names, links among them."""
+
+    def __init__(self, folder: Path, files: Sequence[str]) -> None:
+        self.files = files
+        self.by_name: dict[str, list[str]] = {}
+        for path in files:
+            self.by_name.setdefault(path.rpartition("/")[2], []).append(path)
+        self._folder = folder
+        self._lengths: dict[str, float] = {}
+
+    def read(self, path: str, limit: int) -> bytes:
+        """Return the first bytes of a file; none of what is a link or cannot be read."""
+        try:
+            return content_of(self._folder / path, limit, follow=False)
+        except OSError:
+            return b""
+
+    def count_lines(self, path: str) -> float:
+        """Return the lines of a file, read once; infinity where nobody knows."""
+        if path not in self._lengths:
+            content = self.read(path, _MOST_PROGRAM)
+            count = content.count(b"\n") + (content[-1:] != b"\n")
+            self._lengths[path] = count if 0 < len(content) < _MOST_PROGRAM else math.inf
+        return self._lengths[path]
+
+
+def audit_sources(entries: Sequence[Entry], package: Package) -> Iterator[Finding]:
+    """Yield what the code lacks of the programs that logged the records, and of the scripts that others source.
+
+    Args:
+        entries: those of an organisation; without traces of their logs nothing is known of what logged them.
+        package: the files of the organisation.
+    """
+    tree = package.file_tree
+    if tree is None or tree.cut or tree.closed or not tree.code:
+        return
+    code = _Code(package.folder, tree.code)
+    # What lies behind a link is listed elsewhere, or not at all.
+    linked = {item.path for item in tree.items if item.kind is ItemKind.LINK and not item.name.endswith(_SCRIPTS)}
+    yield from _audit_sourced(code, package.prefix)
+    for benchmark in dict.fromkeys(entry.benchmark for entry in entries if entry.logs):
+        own = select_code(benchmark, code.files)
+        if not own or any(map(_is_program, own)) or not linked.isdisjoint(own):
+            for entry in (entry for entry in entries if entry.benchmark == benchmark):
+                yield from _audit_entry(entry, frozenset(own), code)
+        else:
+            where = package.prefix + "/".join(own[0].split("/")[:2])
+            names, fetched = sorted({path.rpartition("/")[2] for path in own}), _find_fetched(code, own)
+            severity = Severity.WARNING if fetched else None
+            yield finding("code.no-program", where, actual=named(names) + fetched, severity=severity)
+
+
+def _is_program(path: str) -> bool:
+    return path.lower().endswith(PROGRAMMED)
+
+
+def _find_fetched(code: _Code, own: Iterable[str]) -> str:
+    """Return words on where a README says to clone a repository but those of MLCommons; empty where none does."""
+    readmes = (path for path in own if path.rpartition("/")[2].lower().startswith("readme"))
+    for path in islice(readmes, _MOST_SCRIPTS):
+        for number, line in enumerate(code.read(path, _MOST_SCRIPT).splitlines(), 1):
+            if b"git clone" in line and b"/mlcommons/" not in line:
+                return f"; code is fetched by {path.rpartition('/')[2]}:{number}"
+    return ""
+
+
+def _audit_sourced(code: _Code, prefix: str) -> Iterator[Finding]:
+    """Yield the scripts that others source and that are nowhere in the code, each once."""
+    missing: dict[str, list[tuple[str, int]]] = {}
+    for path in islice((path for path in code.files if path.endswith(_SCRIPTS)), _MOST_SCRIPTS):
+        lines = code.read(path, _MOST_SCRIPT).splitlines()
+        # One that is looked for may be missing.
+        tested = b" ".join(line for line in lines if b" -f " in line or b" -e " in line)
+        for number, line in enumerate(lines, 1):
+            if (match := _SOURCED.fullmatch(line)) and match[2] not in tested:
+                name, here = match[2].decode(), match[1] or "config" in path.rpartition("/")[2]
+                if name not in code.by_name and (here or "config" in name):
+                    missing.setdefault(name, []).append((path, number))
+    for name, places in missing.items():
+        path, number = places[0]
+        others = f", and by {len(places) - 1} more" if len(places) > 1 else ""
+        yield finding("code.sourced-missing", prefix + path, line=number, actual=f"{name}, sourced here{others}")
+
+
+def _audit_entry(entry: Entry, own: Collection[str], code: _Code) -> Iterator[Finding]:
+    """Yield the programs that logged the records of an entry and are not in the code, or have fewer lines there."""
+    stated: dict[str, tuple[int, str]] = {}
+    for log in entry.logs:
+        for file, by_key in log.trace.sources.items():
+            name, line = file.rpartition("/")[2], max(map(max, by_key.values()))
+            if _is_program(name) and not _INSTALLED.search(file) and line > stated.get(name, (0, ""))[0]:
+                stated[name] = line, log.path
+    of_system, missing, partly = _select_implementation(entry.system, own), [], False
+    for name, (line, log_path) in sorted(stated.items()):
+        words, everywhere = readable(f"{name[-_LONGEST:]}:{line}"), code.by_name.get(name, [])
+        near = [path for path in everywhere if path in of_system] or [path for path in everywhere if path in own]
+        if not everywhere:
+            missing.append((words, log_path))
+        elif of_system and near and near[0] not in of_system:
+            missing.append((f"{words}, which is only in {near[0].rpartition('/')[0]}", log_path))
+            partly = True
+        elif (count := code.count_lines(longest := max(near or everywhere, key=code.count_lines))) < line:
+            partly = True
+            actual = f"{words}; {longest} has {plural(int(count), 'line')}"
+            yield finding("code.source-shorter", log_path, actual=actual)
+    if missing and own:  # A benchmark without a folder of code has a finding already.
+        fetched = _find_fetched(code, own)
+        severity = Severity.WARNING if partly or fetched or len(missing) < len(stated) else None
+        actual = first_few((words for words, _ in missing), 3) + fetched
+        yield finding("code.source-missing", missing[0][1], actual=actual, severity=severity)
+
+
+def _select_implementation(system: str, own: Iterable[str]) -> frozenset[str]:
+    """Return the files of a system's own implementation; none where it may use another, or nobody knows which.
+
+    A folder of scripts and few programs is not one: the system uses the implementation that has the programs.
+    """
+    folders: dict[str, list[str]] = {}
+    for path in own:
+        _, _, *inside = path.split("/")[:-1]
+        if inside := inside[1:] if inside[:1] == ["implementations"] else inside:
+            folders.setdefault(inside[0], []).append(path)
+    programs = {name: sum(map(_is_program, paths)) for name, paths in folders.items()}
+    names = [name for name in folders if name == system] or [n for n in folders if n.startswith(f"{system}_")]
+    if len(names) != 1 or not 0 < max(programs.values()) <= 2 * programs[names[0]]:
+        return frozenset()
+    return frozenset(folders[names[0]])
