@@ -10,20 +10,37 @@ from mlsub.commands.ending import COULD_NOT
 from mlsub.commands.options import checking
 from mlsub.commands.output import Target, write_answer
 from mlsub.findings import Verdict
-from mlsub.present.document import Block, Document, Items, Section, Span, Text, Words, said, spans
-from mlsub.present.entries import COMPLIANT, MEANINGS, logs_table, notes_on_rcp, results_table
-from mlsub.present.findings import answer
-from mlsub.present.verdict import (
+from mlsub.present.document import (
+    Block,
+    Column,
+    Document,
+    Items,
+    Section,
+    Span,
+    Table,
+    Text,
+    Words,
+    said,
+    spans,
+    table_of,
+)
+from mlsub.present.entries import (
+    COMPLIANT,
+    MEANINGS,
+    logs_table,
+    notes_on_rcp,
     organisations_of,
-    organisations_table,
     partly_checked,
     rehearsal_note,
+    results_table,
     round_line,
     single_logs,
     verdict_line,
+    verdict_span,
     without_contents,
 )
-from mlsub.submission.report import Choice, Report, choose
+from mlsub.present.findings import answer
+from mlsub.submission.report import Choice, EntryResult, LogResult, Report, SystemResult, choose
 
 if TYPE_CHECKING:
     from mlsub.workspace.places import Request
@@ -98,7 +115,7 @@ def _things(report: Report, choice: Choice) -> Iterator[Block | None]:
     entries, logs = report.entries, tuple(single_logs(report))
     several = bool(organisations_of(report))
     if choice.detail == "usual" and len(entries) > (MANY if several else MOST_LISTED):
-        yield organisations_table(report) if several else None
+        yield _organisations_table(report) if several else None
         bad = [entry for entry in entries if entry.official is Verdict.REJECTED]
         yield _left_out(len(entries) - len(bad), "accepted entry", "accepted entries")
         yield _left_out(len(bad) - MOST_LISTED, "rejected entry", "rejected entries")
@@ -141,3 +158,25 @@ def write_each(asked: Request, target: Target, choice: Choice, settings: str) ->
             write_answer(f"\n{text}" if number else text)
             sys.stdout.flush()
     return max(statuses, default=COULD_NOT)
+
+
+def _organisations_table(report: Report) -> Table:
+    """Return one row an organisation: how many of its entries, logs and system descriptions are accepted."""
+    rejected = organisations_of(report)
+
+    def accepted(things: Iterable[EntryResult | LogResult | SystemResult]) -> Iterator[str]:
+        good: dict[str, list[bool]] = {name: [] for name in rejected}
+        for thing in things:
+            good[thing.organisation].append(MEANINGS[thing.official] == "good")
+        return (f"{sum(each)} of {len(each)}" if each else "-" for each in good.values())
+
+    verdicts = [verdict_span(Verdict.REJECTED if bad else Verdict.ACCEPTED) for bad in rejected.values()]
+    return table_of(
+        (
+            (Column("organisation", when_narrow="shorten"), tuple(rejected)),
+            (Column("entries", number=True), tuple(accepted(report.entries))),
+            (Column("logs", number=True, leave_out=2), tuple(accepted(report.logs))),
+            (Column("system descriptions", number=True, leave_out=1), tuple(accepted(report.systems))),
+            (Column("verdict", when_narrow="keep"), verdicts),
+        )
+    )

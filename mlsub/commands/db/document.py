@@ -32,7 +32,7 @@ def tables_document(answer: Tables) -> Document:
 
 def built_document(built: BuiltDatabase) -> Document:
     """Show what was read, how many rows there are, and which results are missing."""
-    from mlsub.present.verdict import without_logs
+    from mlsub.present.entries import without_logs
 
     rows = built.rows
     counts = [f"{rows[name]} {name}" for name in ("submissions", "entries", "runs", "findings")]

@@ -27,8 +27,8 @@ from mlsub.packing.read import read_waivers
 from mlsub.packing.runs import OmittedSource
 from mlsub.packing.tree import compare_trees
 from mlsub.present.document import Document, Facts, Findings, Items, Lines, Span, Text, Words, document
+from mlsub.present.entries import package_blocks
 from mlsub.present.envelope import Answer
-from mlsub.present.verdict import package_blocks
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
 from mlsub.submission.audit import escaping_links

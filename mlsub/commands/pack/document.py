@@ -29,7 +29,7 @@ from mlsub.present.document import (
     document,
     section,
 )
-from mlsub.present.verdict import package_blocks
+from mlsub.present.entries import package_blocks
 
 #: Names shown of many; JSON has them all.
 MAX_SHOWN = 10

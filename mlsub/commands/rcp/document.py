@@ -25,8 +25,7 @@ from mlsub.present.document import (
     document,
     section,
 )
-from mlsub.present.entries import EntryColumn, results_table
-from mlsub.present.verdict import round_line
+from mlsub.present.entries import EntryColumn, results_table, round_line
 from mlsub.rounds import get_round
 from mlsub.submission.report import describe_own_files
 

@@ -29,7 +29,7 @@ from mlsub.convergence import cut_of
 from mlsub.findings import Effect, Finding, Kind, Severity, Verdict
 from mlsub.io import MlsubError
 from mlsub.present.document import text_of
-from mlsub.present.verdict import organisations_of, verdict_line
+from mlsub.present.entries import organisations_of, verdict_line
 from mlsub.review.disclosure import read_disclosure, select_code
 from mlsub.review.runs.detect import observe_runs
 from mlsub.review.runs.model import Observation

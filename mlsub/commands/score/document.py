@@ -8,17 +8,19 @@ from itertools import groupby
 from mlsub.findings import Verdict
 from mlsub.io.show import rounded
 from mlsub.present import document as doc
-from mlsub.present.entries import logs_table, notes_on_rcp, results_table
-from mlsub.present.tables import ResultColumn, Row, columns, legible
-from mlsub.present.verdict import (
+from mlsub.present.entries import (
     count_unofficial,
     counts_of,
+    logs_table,
     missing_results,
+    notes_on_rcp,
     partly_checked,
     rehearsal_note,
+    results_table,
     round_line,
     summary,
 )
+from mlsub.present.tables import ResultColumn, Row, columns, legible
 from mlsub.submission.report import EntryResult, Report
 from mlsub.systems.fields import aliases, category, close_category
 

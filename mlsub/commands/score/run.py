@@ -14,8 +14,8 @@ from mlsub.findings import Verdict
 from mlsub.io import MlsubError
 from mlsub.io.write import write_file
 from mlsub.present import FORMATS
+from mlsub.present.entries import missing_results
 from mlsub.present.envelope import Reports, answer
-from mlsub.present.verdict import missing_results
 from mlsub.score import missing_scaling, render_scaling
 from mlsub.submission.report import Report
 from mlsub.submission.result import results_of

@@ -23,9 +23,9 @@ from mlsub.io import MlsubError, reason_of
 from mlsub.io.folders import check_free, replace_folder
 from mlsub.io.write import staging_beside
 from mlsub.present.document import Document, Span, Text, document
+from mlsub.present.entries import without_logs
 from mlsub.present.envelope import Answer
 from mlsub.present.terminal import progress_bar
-from mlsub.present.verdict import without_logs
 from mlsub.submission.result import round_key
 from mlsub.workspace import AS_FOUND, Checked, Context, check_with_logs
 from mlsub.workspace.executors import run_here

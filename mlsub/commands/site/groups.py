@@ -30,7 +30,7 @@ from mlsub.commands.site.tables import (
 from mlsub.divisions import CLOSED
 from mlsub.io.show import first_few
 from mlsub.present.document import Facts, Section, Span, Text
-from mlsub.present.verdict import REHEARSAL
+from mlsub.present.entries import REHEARSAL
 from mlsub.systems.fields import is_not_applicable
 from mlsub.systems.names import Chip, all_chips
 

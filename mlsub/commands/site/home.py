@@ -30,7 +30,7 @@ from mlsub.commands.site.tables import (
 )
 from mlsub.divisions import CLOSED, OPEN
 from mlsub.present.document import Chart, Section, Text
-from mlsub.present.verdict import BY_LOGS, REHEARSAL, missing_results
+from mlsub.present.entries import BY_LOGS, REHEARSAL, missing_results
 from mlsub.rounds.benchmarks import published
 
 #: Records that are named, the greatest gains first; and things that are named before the rest is counted.

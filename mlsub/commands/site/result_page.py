@@ -28,10 +28,9 @@ from mlsub.divisions import OPEN
 from mlsub.findings import Finding, Kind, Severity, Verdict
 from mlsub.io.show import first_few, flat, show
 from mlsub.present.document import Cell, Code, Facts, Findings, Meaning, Section, Span, Table, Text, lines_of, text_of
-from mlsub.present.entries import verdict_span
+from mlsub.present.entries import BY_LOGS, REHEARSAL, verdict_span
 from mlsub.present.findings import MAX_PLACES, facts_of, grouped, label_of
 from mlsub.present.footnote import DAY, footnote, repository_of
-from mlsub.present.verdict import BY_LOGS, REHEARSAL
 from mlsub.rounds.benchmarks import published
 from mlsub.submission.model import LogReport
 from mlsub.submission.result import Result

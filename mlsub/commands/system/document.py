@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from mlsub.commands.system.run import CheckedDescription, KnownSystems, report_of
 from mlsub.present import document as doc
+from mlsub.present.entries import read_off, verdict_line
 from mlsub.present.findings import answer
-from mlsub.present.verdict import read_off, verdict_line
 from mlsub.submission.report import Choice, choose
 from mlsub.systems.catalogue import Accelerator, KnownSystem
 from mlsub.systems.draft import Draft
