@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -28,6 +28,7 @@ from mlsub.rules.catalogue import demanded_key, effects_of, finding, has_effect,
 from mlsub.submission.model import LogReport
 
 if TYPE_CHECKING:
+    from mlsub.log.private.places import PrivateReader
     from mlsub.log.trace import IntervalFold, TraceFold
 
 #: Bytes that tell a wide encoding.
@@ -93,13 +94,15 @@ class LogJudge(LogReader):
         self.run = RunFold(tally, RcpReadingFold(dialect_of(round_.usage, round_.name, round_.overlay)))
         self.defects = Defects(path, tally)
         self.rules = NamedRules(round_, tally, read_again)
-        self._trace = self._intervals = self._settings = None
+        self._trace = self._intervals = self._settings = self._private = None
         if trace or intervals:
+            from mlsub.log.private.places import PrivateReader
             from mlsub.log.settings import SettingsReader
             from mlsub.log.trace import IntervalFold, TraceFold
 
             self._settings = SettingsReader() if trace else None
             self._trace = _Besides(TraceFold()) if trace else None
+            self._private = _Besides(PrivateReader()) if trace else None
             self._intervals = _Besides(IntervalFold()) if intervals else None
         besides = [one for one in (self._trace, self._intervals) if one is not None]
         super().__init__([self.run, *folds, *besides, self.rules], log_format=round_.log_format, tally=tally)
@@ -108,7 +111,9 @@ class LogJudge(LogReader):
         self._wide: _WideLog | None = None
 
     def before_events(self, records: RecordBatch) -> None:
-        """Look for the names of the log, which decide of its rules."""
+        """Look for the names of the log, which decide of its rules, and for what is private in records."""
+        if self._private is not None:
+            self._private.call("records", records)
         self.rules.look_ahead(records)
 
     def after_events(self, records: RecordBatch) -> None:
@@ -130,6 +135,8 @@ class LogJudge(LogReader):
     def feed(self, piece: bytes) -> None:
         """Take the next bytes."""
         super().feed(piece)
+        if self._private is not None:
+            self._private.call("free", self.cutter)
         self.run.system.feed(piece)
         if self._settings is not None:
             self._settings.feed(piece)
@@ -146,6 +153,8 @@ class LogJudge(LogReader):
     def close(self) -> None:
         """Nothing follows: the last line has ended."""
         super().close()
+        if self._private is not None:
+            self._private.call("free", self.cutter)
         if self._wide is not None:
             self._wide.close()
 
@@ -206,6 +215,8 @@ class LogJudge(LogReader):
     def _report(self, findings: tuple[Finding, ...], *, compliant: bool, undecodable: bool) -> LogReport:
         """The report with what the run itself shows."""
         path, round_, run = self._path, self._round, self.run.finish()
+        if self._private is not None:
+            run = msgspec.structs.replace(run, private=self._private.finish() or ())
         review = reviewed("runs", path, audit_run, run, path, round_.usage, round_.name)
         trace = (self._trace.finish() if self._trace is not None else None) or Trace()
         # A log that has nothing but records prints no settings.
@@ -261,18 +272,23 @@ class _WideLog:
 
 
 class _Besides:
-    """A fold that has no part in the verdict: a defect of ours in it leaves out its fact, and nothing else."""
+    """A reader that has no part in the verdict: a defect of ours in it leaves out its fact, and nothing else."""
 
-    def __init__(self, fold: TraceFold | IntervalFold) -> None:
-        self._fold: TraceFold | IntervalFold | None = fold
+    def __init__(self, fold: TraceFold | IntervalFold | PrivateReader) -> None:
+        self._fold: Any = fold
 
     def handler(self, key: str | None) -> Handler | None:
         handler = self._fold.handler(key) if self._fold is not None else None
         return partial(self._take, handler) if handler is not None else None
 
-    def _take(self, handler: Handler, event: Event) -> None:
+    def call(self, name: str, given: Any) -> None:
+        """Give the reader something else than an event, by one of its methods."""
+        if self._fold is not None:
+            self._take(getattr(self._fold, name), given)
+
+    def _take(self, handler: Callable[[Any], None], given: Any) -> None:
         try:
-            handler(event)
+            handler(given)
         except Exception:
             self._fold = None
 

@@ -175,7 +175,8 @@ class RecordCutter(LineCutter):
     """Cuts bytes that come in pieces of any size into records; holds one chunk and at most one unfinished record.
 
     The records depend on the bytes alone, never on where one piece ends and the next begins.
-    ``line_count`` is the number of lines of the log, once it is closed.
+    ``line_count`` is the number of lines of the log, once it is closed. ``block`` is what was cut last, ``block_line``
+    the line that it begins in, and ``free`` the block without records, as far as these are plain, until it is taken.
 
     Args:
         token: what a record begins with.
@@ -186,8 +187,9 @@ class RecordCutter(LineCutter):
         super().__init__()
         self._token = token
         self._decoder = codecs.getincrementaldecoder(encoding)(errors="replace") if encoding else None
-        self._line = 1
+        self._line = self.block_line = 1
         self.line_count = 0
+        self.block = self.free = b""
         self._overlong: tuple[int, bytes] | None = None
 
     def feed(self, piece: bytes) -> RecordBatch:
@@ -238,6 +240,7 @@ class RecordCutter(LineCutter):
 
     def _cut(self, block: bytes) -> RecordBatch:
         """The records of a block that ends where an official line ends, or the log does."""
+        self.block, self.free, self.block_line = block, block, self._line
         plain = self._token is TOKEN and block.endswith(b"\n") and len(block) <= MAX_RECORD
         found = self._plain_records(block) if plain and self._overlong is None else None
         return found if found is not None else self._any_records(block)
@@ -252,6 +255,7 @@ class RecordCutter(LineCutter):
             return None
         if b"\r" in joined or holds(joined, self._token):
             return None
+        self.free = around
         if b"\n" in around:
             steps = [1 + part.count(b"\n") if part else 1 for part in free]
             steps[0] += self._line - 1

@@ -13,6 +13,7 @@ from mlsub.io.show import show
 from mlsub.log.event import EXPECTED_TYPES, Event, RecordBatch, Seed, read_seed
 from mlsub.log.events import EventTally, Handler
 from mlsub.log.lengths import EvaluationLengths, LengthFold
+from mlsub.log.private.model import PrivatePlaces
 from mlsub.log.reader import SCALE, LoggedSystem, SystemReader
 from mlsub.log.reading import RcpReading, RcpReadingFold
 
@@ -77,7 +78,8 @@ class Run(msgspec.Struct, frozen=True, array_like=True):
     has the ``number_of_nodes`` and ``accelerators_per_node`` that the official result summarizer takes: what was stated
     last when both had been. ``edges`` has the earliest and the latest time (ms) of ``run_start`` and ``run_stop``, and
     the line of the last record. ``system`` is what the log says of its system outside of its records. ``other_lines``
-    counts the lines without a record; None where the log was not read to its end.
+    counts the lines without a record; None where the log was not read to its end. ``private`` is what the log shows of
+    persons, secrets and machines, where a review asks for that.
     """
 
     identity: dict[str, Any]
@@ -99,6 +101,7 @@ class Run(msgspec.Struct, frozen=True, array_like=True):
     edges: dict[str, tuple[float, float, int]] = {}
     system: LoggedSystem = LoggedSystem()
     other_lines: int | None = None
+    private: tuple[PrivatePlaces, ...] = ()
 
     @property
     def duration_ms(self) -> float | None:

@@ -21,7 +21,7 @@ from mlsub.io.folders import Piece
 from mlsub.io.look import open_regular
 from mlsub.log.rewrite import ENDINGS, rewrite
 from mlsub.packing.manifest import Preparation, Redact
-from mlsub.packing.redact.redactor import Redactor
+from mlsub.packing.redactor import Redactor
 from mlsub.packing.runs import is_gzip
 from mlsub.packing.tree import TreeDifference
 from mlsub.packing.truncate import LIMIT, plan_truncation

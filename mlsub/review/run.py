@@ -22,6 +22,7 @@ from mlsub.review.cadence import (
     round_numbers,
     show_count,
 )
+from mlsub.review.private import tell_private
 from mlsub.rules.catalogue import finding, reviewed
 from mlsub.systems.fields import MAX_TEXT, is_placeholder, placeholders_in
 
@@ -101,7 +102,7 @@ def _audit_placeholders(run: Run, path: str) -> Iterator[Finding]:
 
 
 def _audit_contacts(run: Run, path: str) -> Iterator[Finding]:
-    """Yield keys whose values name a person, by key and line; the values themselves are never shown."""
+    """Yield keys whose values name a person, by key and line, and what else is private; the values are never shown."""
     found = {}
     for key, value in (*run.identity.items(), *run.hyperparameters.items()):
         text = value if isinstance(value, str) else show(value, MAX_TEXT) if isinstance(value, dict | list) else ""
@@ -109,12 +110,7 @@ def _audit_contacts(run: Run, path: str) -> Iterator[Finding]:
         person = key.endswith("_poc_name") and " " in text.strip() and not is_placeholder(text)
         if person or _PERSON.search(text[:MAX_TEXT]):
             found[key] = run.lines.get(key)
-    if found:
-        lines = [line for line in found.values() if line is not None]
-        shown = [
-            f"{show(key, 60)[1:-1]} in line {line}" if line else show(key, 60)[1:-1] for key, line in found.items()
-        ]
-        yield finding("run.contact", path, line=min(lines, default=None), actual=several(shown, 10))
+    yield from tell_private(path, run.private, found)
 
 
 def _audit_interval(run: Run, path: str) -> Iterator[Finding]:

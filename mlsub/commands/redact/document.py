@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from mlsub.commands.redact.run import Redaction
 from mlsub.io.show import plural
-from mlsub.packing.redact.model import Private, PrivateKind, Where
+from mlsub.log.private.model import Private, PrivateKind, Where
 from mlsub.present.document import Column, Document, Facts, Section, Span, Table, Text, document, section
 
 #: Paths listed of those that were not searched.

@@ -13,13 +13,13 @@ from mlsub.io import MlsubError
 from mlsub.io.read import read_text
 from mlsub.io.show import plain
 from mlsub.io.write import make_folder
+from mlsub.log.private.known import MAX_ALIKE, MAX_NAMES, MAX_SECRETS
+from mlsub.log.private.model import Private, PrivateKind, Where
+from mlsub.log.private.patterns import LOOKS, MAX_MEMBERS
 from mlsub.log.rewrite import common_folder, find_logs, for_each
 from mlsub.packing.edits import EditPlan
 from mlsub.packing.manifest import Redact
-from mlsub.packing.redact.known import MAX_ALIKE, MAX_NAMES, MAX_SECRETS
-from mlsub.packing.redact.model import Private, PrivateKind, Where
-from mlsub.packing.redact.patterns import LOOKS, MAX_MEMBERS
-from mlsub.packing.redact.redactor import Redactor
+from mlsub.packing.redactor import Redactor
 from mlsub.present.envelope import Answer
 from mlsub.present.terminal import Progress, part_of
 from mlsub.submission.file_tree import FileTree, ItemKind, is_stray_folder, read_file_tree

@@ -12,7 +12,7 @@ from mlsub.io import MlsubError
 from mlsub.log.rewrite import rewrite
 from mlsub.packing.edits import edited
 from mlsub.packing.manifest import Redact
-from mlsub.packing.redact.redactor import Redactor
+from mlsub.packing.redactor import Redactor
 from mlsub.rounds import get_round
 from tests.commands.fix.logs import truncate
 from tools.oracle.generate import usage_and_round

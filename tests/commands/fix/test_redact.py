@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from mlsub.io import MlsubError
 from mlsub.log import reader
+from mlsub.log.private.known import MAX_LOOKED_UP
+from mlsub.log.private.model import Spot, Where
+from mlsub.log.private.patterns import MAX_MEMBERS, literal, members
 from mlsub.log.rewrite import records_of, rewrite
 from mlsub.packing.manifest import Redact
-from mlsub.packing.redact.known import MAX_LOOKED_UP
-from mlsub.packing.redact.model import Spot, Where
-from mlsub.packing.redact.patterns import MAX_MEMBERS, literal, members
-from mlsub.packing.redact.redactor import Redactor
+from mlsub.packing.redactor import Redactor
 from tests.commands.fix.logs import LISTS, events, logs
 from tools.oracle.shared import ABSENT, CORPUS, present
 
@@ -127,8 +127,8 @@ def test_what_is_kept_of_lines_is_bounded(tmp_path: Path) -> None:
     text = b"".join(b"%s is at 10.1.2.3\n" % (b"x" * width) for width in range(100))
     redactor = Redactor()
     with (
-        patch("mlsub.packing.redact.known._MAX_KEPT", 0),
-        patch("mlsub.packing.redact.redactor._AT_ONCE", 1),
+        patch("mlsub.log.private.known._MAX_KEPT", 0),
+        patch("mlsub.packing.redactor._AT_ONCE", 1),
         patch.object(reader, "CHUNK", 64),
     ):
         assert redact(tmp_path, text, redactor) == text.replace(b"10.1.2.3", b"<address-1>")
@@ -147,7 +147,7 @@ def test_hosts_of_many_lists_are_looked_up_within_bounds(tmp_path: Path) -> None
     same = b"SLURM_NODELIST=n[1-999999999]\n" * 2000
     file.write_bytes(same + b"".join(b"SLURM_NODELIST=n[1-999999999],a%d\n" % n for n in range(2000)))
     redactor = Redactor()
-    with patch("mlsub.packing.redact.patterns.members", counted):
+    with patch("mlsub.log.private.patterns.members", counted):
         redactor.survey([file])
     assert made[0] < MAX_LOOKED_UP + 5000
     assert len(redactor._finder.names) < 2 * 5000

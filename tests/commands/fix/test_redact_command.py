@@ -110,7 +110,7 @@ def test_the_list_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     (tmp_path / "result_0.txt").write_text(alike + f"other {DRAWN}\n")
     done = run("redact", tmp_path, "--format", "json").document
     assert (len(done["unsure"]), done["more_unsure"]) == (11, 20)
-    monkeypatch.setattr("mlsub.packing.redact.redactor.MAX_UNSURE", 5)
+    monkeypatch.setattr("mlsub.packing.redactor.MAX_UNSURE", 5)
     done = run("redact", tmp_path, "--format", "json").document
     assert (len(done["unsure"]), done["more_unsure"]) == (5, 26)
 
@@ -182,7 +182,7 @@ def test_more_names_than_are_looked_for_are_told(
     bound: str, lines: Sequence[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Who publishes the logs has to know that a host may stand in them."""
-    monkeypatch.setattr(f"mlsub.packing.redact.{bound}", 3)
+    monkeypatch.setattr(f"mlsub.log.private.{bound}", 3)
     log = tmp_path / "result_0.txt"
     log.write_text("\n".join(lines[:-1]) + "\n")
     within = run("redact", log, "-o", tmp_path / "within")

@@ -25,7 +25,7 @@ from mlsub.packing.age import VERSION, check_header
 from mlsub.packing.archive import check_amount, read_members
 from mlsub.packing.forms import read_identities, read_passphrase
 from mlsub.packing.names import name_problem, target_problem
-from mlsub.packing.redact.redactor import Redactor
+from mlsub.packing.redactor import Redactor
 from mlsub.packing.runs import _matches
 from mlsub.packing.tree import make_member, read_checksums, scan
 from mlsub.rounds import get_round
@@ -321,6 +321,6 @@ CASES = (
     Case("commands.review.workbook:MAX_TAGS", _unpacked(_count_tags, b"="), "than 99 tags and attributes", 99),
     Case("commands.review.workbook:MAX_CELLS", _far_cell, "more than 900 cells", 900),
     Case("commands.review.workbook:MAX_TEXT", _text, "of text", 1 << 10),
-    Case("packing.redact.redactor:MAX_ITEMS", _replaced, "more than 3 different things", 3),
+    Case("packing.redactor:MAX_ITEMS", _replaced, "more than 3 different things", 3),
     Case("commands.fix.run:MAX_LOG", _repaired, "larger than", 1 << 20),
 )

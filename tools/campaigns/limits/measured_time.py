@@ -16,7 +16,7 @@ from mlsub.judge.preflight import preflight
 from mlsub.log.rewrite import rewrite
 from mlsub.packing.edits import lines_of
 from mlsub.packing.manifest import Redact
-from mlsub.packing.redact.redactor import Redactor
+from mlsub.packing.redactor import Redactor
 from mlsub.rounds import get_round
 
 

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import accumulate, chain, islice
 
-from mlsub.packing.redact import patterns
-from mlsub.packing.redact.model import PrivateKind, PrivateSpan
-from mlsub.packing.redact.patterns import SKETCH, Candidate, all_forms, candidates, is_mixed
+from mlsub.log.private import patterns
+from mlsub.log.private.model import PrivateKind, PrivateSpan, Thing
+from mlsub.log.private.patterns import SKETCH, Candidate, Forms, all_forms, candidates, is_mixed
 
 #: Whose names may stand elsewhere too.
 _OWNERS = (PrivateKind.PATH, PrivateKind.HOST, PrivateKind.USER)
@@ -62,6 +62,10 @@ class PrivateFinder:
         self._forgot = False
         #: What each search found in which line, and how much of that is kept.
         self._noted: defaultdict[_Search, _Noted] = defaultdict(dict)
+        #: Sketches of lines that give nothing away; words that were looked at, and the hints in them.
+        self._empty: set[bytes] = set()
+        self._words: set[bytes] = set()
+        self._hints: set[bytes] = set()
         self._kept = 0
         self.begin()
 
@@ -103,7 +107,8 @@ class PrivateFinder:
         found = self._find_secrets(text)
         found += self._judged(text, _find_private, self._maybe_names)
         sketch = text.translate(SKETCH)
-        for start, end, judge in candidates(sketch, sketch, all_forms().blocks):
+        blocks = all_forms().blocks
+        for start, end, judge in candidates(sketch, blocks.hints_in(sketch), blocks):
             found += ((start + first, start + last, thing) for first, last, thing in judge(text[start:end]))
         for _, _, (kind, key) in found:
             # In records too: who is named in one is replaced in what stands around it.
@@ -126,6 +131,22 @@ class PrivateFinder:
         self.names.update(dict.fromkeys(new[:room], kind))
         self._forgot |= len(names) > patterns.MAX_MEMBERS or len(set(new)) > room
 
+    def find_asked(self, text: bytes) -> Iterator[tuple[int, bytes, Thing]]:
+        """Yield what a review asks about within one of whole lines: the place of the line, and what stands there.
+
+        Nothing is learned of it. Most lines have nothing, and stand in many logs.
+        """
+        lines = text.translate(SKETCH).split(b"\n")
+        unknown = set(lines).difference(self._empty)
+        noted = self._note(unknown, self._find_asked) if unknown else {}
+        self._empty.update(line for line in unknown if not noted[line])
+        if unknown <= self._empty:
+            return
+        for number, (line, sketch) in enumerate(zip(text.replace(b"\r", b"\n").split(b"\n"), lines, strict=True)):
+            for start, end, judge in noted[sketch] if sketch in unknown else ():
+                for first, last, thing in judge(line[start:end]):
+                    yield number, line[start + first : start + last], thing
+
     def find_unsure(self, text: bytes) -> list[PrivateSpan]:
         """Return what looks like something private and is none for sure, in the order of lines."""
         return self._judged(text, _find_unsure)
@@ -133,7 +154,8 @@ class PrivateFinder:
     def _judged(self, text: bytes, *searches: _Search) -> list[PrivateSpan]:
         """Return what is found in whole lines, by searches in their sketches that are noted."""
         if self._kept > _MAX_KEPT:
-            self._noted.clear()
+            for kept in (self._noted, self._empty, self._words):
+                kept.clear()
             self._kept = 0
         lines = text.translate(SKETCH).split(b"\n")
         different = dict.fromkeys(lines)
@@ -186,6 +208,14 @@ class PrivateFinder:
                 if any(ends):
                     yield start, max(ends), self._name
 
+    def _find_asked(self, sketch: bytes) -> Iterator[Candidate]:
+        """Yield what may be asked about, by forms of which a hint has been seen: few words of a line are new."""
+        forms = all_forms().asked
+        new = set(sketch.split()).difference(self._words)
+        self._words |= new
+        self._hints |= forms.hints_in(b"\n".join(new))
+        return candidates(sketch, self._hints, forms)
+
     def _judge_name(self, value: bytes) -> tuple[PrivateSpan, ...]:
         for length in range(len(value), 0, -1):
             name = value[:length]
@@ -202,8 +232,12 @@ def _end(text: bytes, end: int) -> int:
 
 
 def _find_private(sketch: bytes) -> Iterator[Candidate]:
-    return candidates(sketch, b"\n".join(set(sketch.split())), all_forms().in_line)
+    return _by_words(sketch, all_forms().in_line)
 
 
 def _find_unsure(sketch: bytes) -> Iterator[Candidate]:
-    return candidates(sketch, b"\n".join(set(sketch.split())), all_forms().unsure)
+    return _by_words(sketch, all_forms().unsure)
+
+
+def _by_words(sketch: bytes, forms: Forms) -> Iterator[Candidate]:
+    return candidates(sketch, forms.hints_in(b"\n".join(set(sketch.split()))), forms)

@@ -16,10 +16,10 @@ from typing import BinaryIO
 from mlsub.io import MlsubError
 from mlsub.io.look import open_regular
 from mlsub.io.show import plain
+from mlsub.log.private import known, patterns
+from mlsub.log.private.model import Private, PrivateKind, PrivateSpan, Spot, Thing, Where
 from mlsub.log.rewrite import FREE, FileEdit, check_source, common_folder, for_each, zones
 from mlsub.packing.manifest import Redact
-from mlsub.packing.redact import known, patterns
-from mlsub.packing.redact.model import Private, PrivateKind, PrivateSpan, Spot, Thing, Where
 from mlsub.present.terminal import Progress
 
 #: Places listed of one item, and different items that are kept apart.
@@ -55,7 +55,7 @@ class Redactor:
     """What is private in some logs, and the placeholder of each: the same thing has the same one in all of them.
 
     Args:
-        words: what is replaced beside what is found; of texts see :func:`~mlsub.packing.redact.patterns.literal`.
+        words: what is replaced beside what is found; of texts see :func:`~mlsub.log.private.patterns.literal`.
         also: rows of the list of what is not replaced, each beginning with its handle, or texts that are replaced.
 
     Raises:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache, partial
+from collections.abc import Callable, Iterable, Iterator, Set
+from functools import cache, cached_property, lru_cache, partial
 from typing import NamedTuple
 
 import msgspec
 
 from mlsub.io import MlsubError
 from mlsub.io.data import shipped
-from mlsub.packing.redact.model import PrivateKind, PrivateSpan
+from mlsub.log.private.model import PrivateKind, PrivateSpan
 
 #: How far before something private is looked for what must not stand there.
 _NEAR = 40
@@ -30,7 +30,7 @@ class _Token(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _Form(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How something private looks in a line: see looks.yaml."""
+    """How something private looks in a line: see looks.yaml. A token has to match ``exact`` in its own letters."""
 
     near: tuple[str, ...]
     pattern: str
@@ -39,12 +39,14 @@ class _Form(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     unless: str | None = None
     way: int = 84
     kind: str | None = None
+    exact: str | None = None
 
 
 class _Looks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The whole of looks.yaml."""
 
     looked_for: tuple[str, ...]
+    asked: frozenset[str]
     alphabets: dict[str, str]
     parts: dict[str, str]
     forms: tuple[_Form, ...]
@@ -68,19 +70,30 @@ Candidate = tuple[int, int, Judge]
 
 
 class CompiledForm(NamedTuple):
-    """A compiled form: hints of which one has to be there, the pattern, and what stands how far before it.
+    """A compiled form: the pattern, and what stands how far before it.
 
     ``unless`` is what must not stand before what is private, ``back`` what stands before the pattern, read backwards.
     Without a judge the groups have theirs.
     """
 
-    near: tuple[bytes, ...]
     pattern: re.Pattern[bytes]
     left: re.Pattern[bytes] | None
     judge: Judge | None
-    unless: re.Pattern[bytes] | None = None
-    way: int = 84
-    back: re.Pattern[bytes] | None = None
+    unless: re.Pattern[bytes] | None
+    way: int
+    back: re.Pattern[bytes] | None
+
+
+class LookedFor(NamedTuple):
+    """A form, and hints of which one has to be in a text for it to be looked for, or even compiled."""
+
+    near: tuple[bytes, ...]
+    form: _Form
+
+    @property
+    def compiled(self) -> CompiledForm:
+        """The form as it is looked for."""
+        return _compile(self.form)
 
 
 def shape(text: str) -> str:
@@ -94,14 +107,44 @@ def shape(text: str) -> str:
     return "".join(parts)
 
 
-def _compile_token(token: _Token, prefix: str) -> CompiledForm:
-    """How a token looks in a sketch; its judge knows upper case and digits."""
+def _token_form(token: _Token, prefix: str) -> LookedFor:
+    """How a token looks in a sketch; of what is found there upper case and digits are compared."""
     near, before, after = prefix.encode().translate(SKETCH), shape(token.before), shape(token.shape)
-    exact = re.compile(f"{before}{re.escape(prefix)}{after}".encode())
-    pattern = re.compile(re.escape(near) + rf"{after}(?![\w-])".lower().encode())
-    left = re.compile(rf"(?<![\w-]){before}".lower().encode() + rb"\Z")
-    judge = _KINDS["random" if token.mixed else "token"]
-    return CompiledForm((near,), pattern, left, lambda value: judge(value) if exact.fullmatch(value) else ())
+    form = _Form(
+        near=(near.decode(),),
+        pattern=re.escape(near.decode()) + rf"{after}(?![\w-])".lower(),
+        left=rf"(?<![\w-]){before}".lower() + r"\Z",
+        kind="random" if token.mixed else "token",
+        exact=f"{before}{re.escape(prefix)}{after}",
+    )
+    return LookedFor((near,), form)
+
+
+def _with_hints(forms: Iterable[_Form]) -> Iterator[LookedFor]:
+    for form in forms:
+        for near in [(word,) for word in form.near] if "{near}" in form.pattern else [form.near]:
+            one = msgspec.structs.replace(form, near=near, pattern=form.pattern.replace("{near}", near[0]))
+            yield LookedFor(tuple(word.encode() for word in near), one)
+
+
+def _kinds_of(form: _Form) -> list[str]:
+    """Return what a form finds: its kind, or its groups in brackets."""
+    return [form.kind] if form.kind else [f"({name})" for name in re.findall(r"\(\?P<(\w+)>", form.pattern)]
+
+
+@cache
+def _compile(form: _Form) -> CompiledForm:
+    left, unless, back, exact = (
+        _filled(one) if one else None for one in (form.left, form.unless, form.back, form.exact)
+    )
+    judge = _KINDS[form.kind] if form.kind else None
+    if judge is not None and exact is not None:
+        judge = partial(_judge_exactly, judge, exact)
+    return CompiledForm(_filled(form.pattern), left, judge, unless, form.way, back)
+
+
+def _judge_exactly(judge: Judge, exact: re.Pattern[bytes], value: bytes) -> Spans:
+    return judge(value) if exact.fullmatch(value) else ()
 
 
 def _filled(pattern: str) -> re.Pattern[bytes]:
@@ -111,45 +154,52 @@ def _filled(pattern: str) -> re.Pattern[bytes]:
     return re.compile(pattern.encode())
 
 
-def _compile_forms(forms: Iterable[_Form]) -> Iterator[CompiledForm]:
-    for form in forms:
-        left, unless, back = (_filled(one) if one else None for one in (form.left, form.unless, form.back))
-        judge = _KINDS[form.kind] if form.kind else None
-        for near in [(word,) for word in form.near] if "{near}" in form.pattern else [form.near]:
-            pattern = _filled(form.pattern.replace("{near}", near[0]))
-            yield CompiledForm(tuple(word.encode() for word in near), pattern, left, judge, unless, form.way, back)
+class Forms(tuple[LookedFor, ...]):
+    """Forms that are looked for together."""
+
+    @cached_property
+    def hints(self) -> frozenset[bytes]:
+        """The hints of all of them: each is searched for once in a text."""
+        return frozenset(word for one in self for word in one.near)
+
+    def hints_in(self, text: bytes) -> set[bytes]:
+        """Return the hints that are in a text."""
+        return {hint for hint in self.hints if hint in text}
 
 
 class AllForms(NamedTuple):
-    """Everything that is looked for: within a line, over several lines, and for a person to decide."""
+    """Everything that is looked for: within a line, over several lines, and for a person to decide.
 
-    in_line: tuple[CompiledForm, ...]
-    blocks: tuple[CompiledForm, ...]
-    unsure: tuple[CompiledForm, ...]
+    ``asked`` are those within a line that a review looks for.
+    """
+
+    in_line: Forms
+    asked: Forms
+    blocks: Forms
+    unsure: Forms
 
 
 @lru_cache(maxsize=1)
 def all_forms() -> AllForms:
-    """Return the compiled forms of looks.yaml and tokens.yaml."""
-    tokens = (_compile_token(token, prefix) for token in TOKENS for prefix in token.prefixes)
-    return AllForms(
-        (*tokens, *_compile_forms(LOOKS.forms)),
-        tuple(_compile_forms(LOOKS.blocks)),
-        tuple(_compile_forms(LOOKS.unsure)),
-    )
+    """Return the forms of looks.yaml and tokens.yaml."""
+    tokens = (_token_form(token, prefix) for token in TOKENS for prefix in token.prefixes)
+    in_line = Forms((*tokens, *_with_hints(LOOKS.forms)))
+    asked = Forms(one for one in in_line if not LOOKS.asked.isdisjoint(_kinds_of(one.form)))
+    return AllForms(in_line, asked, Forms(_with_hints(LOOKS.blocks)), Forms(_with_hints(LOOKS.unsure)))
 
 
-def candidates(sketch: bytes, words: bytes, forms: Iterable[CompiledForm]) -> Iterator[Candidate]:
+def candidates(sketch: bytes, hints: Set[bytes], forms: Forms) -> Iterator[Candidate]:
     """Yield what may be private, in no order; they may overlap.
 
     Args:
         sketch: whole lines, with NUL for what is replaced already; it begins with a line end.
-        words: the words in it.
+        hints: those in it, or more.
         forms: what is looked for.
     """
     mirrored = sketch[::-1]
-    for form in forms:
-        if any(word in words for word in form.near):
+    for one in forms:
+        if not hints.isdisjoint(one.near):
+            form = one.compiled
             for match in form.pattern.finditer(sketch):
                 yield from _matched(sketch, mirrored, form, match)
 
@@ -248,6 +298,11 @@ def user_of(path: bytes) -> bytes:
     """Return the user that a home folder is of; empty for another folder."""
     above, _, name = path.replace(b"\\", b"/").rpartition(b"/")
     return name if above.lower().endswith((b"/home", b"/users", b":/users", b"//users")) else b""
+
+
+def is_inside(name: bytes) -> bool:
+    """Return whether a host or an address means nothing outside of its own network."""
+    return any(_CHECKS[check].match(name.lower()) for check in ("own", "inside"))
 
 
 def _place(value: bytes) -> Spans:

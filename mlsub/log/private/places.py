@@ -1,0 +1,73 @@
+"""What texts show that is private: of each kind where it stands first, and in how many places; never what it is."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import cache
+
+from mlsub.log.event import RecordBatch
+from mlsub.log.private.known import PrivateFinder
+from mlsub.log.private.model import PrivateKind, PrivatePlaces, Thing
+from mlsub.log.private.patterns import is_inside, is_rare, user_of
+from mlsub.log.reader import RecordCutter
+
+#: What a record is searched for: the rest of it is numbers and words of the rules.
+_IN_RECORDS = (b"/home/", b"/Users/", b"@")
+
+
+@cache
+def _finder() -> PrivateFinder:
+    """The finder of this process: lines that differ only in digits are searched once, in whichever log they stand."""
+    return PrivateFinder({})
+
+
+class PrivateReader:
+    """Takes a log as it is cut, or another text; :meth:`finish` gives what is private in it."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, tuple[int, int]] = {}
+
+    def free(self, cutter: RecordCutter) -> None:
+        """Take the lines without a record among those that were cut last."""
+        text, block, first = cutter.free, cutter.block, cutter.block_line
+        cutter.free = b""
+        if text:
+            self._take(text, lambda _, value: first + block.count(b"\n", 0, max(block.find(value), 0)))
+
+    def records(self, records: RecordBatch) -> None:
+        """Take records."""
+        if any(hint in records.joined for hint in _IN_RECORDS):
+            self._take(records.joined, lambda number, _: records.lines[number])
+
+    def text(self, text: bytes) -> None:
+        """Take a file that is no log."""
+        self._take(text, lambda number, _: number + 1)
+
+    def _take(self, text: bytes, line_at: Callable[[int, bytes], int]) -> None:
+        # Each kind counts once a line, however many forms find it there.
+        found: dict[str, dict[int, bytes]] = {}
+        for number, value, thing in _finder().find_asked(text):
+            kind = _kind_of(value, thing)
+            if kind is not None:
+                found.setdefault(kind, {}).setdefault(number, value)
+        for kind, lines in found.items():
+            first, count = self._found.get(kind, (sys.maxsize, 0))
+            self._found[kind] = min(first, line_at(*next(iter(lines.items())))), count + len(lines)
+
+    def finish(self) -> tuple[PrivatePlaces, ...]:
+        """Return what there was, by the line in which it stands first."""
+        found = (PrivatePlaces(kind, *where) for kind, where in self._found.items())
+        return tuple(sorted(found, key=lambda one: one.line))
+
+
+def _kind_of(text: bytes, thing: Thing) -> str | None:
+    """How something private is called; None where it says nothing of anybody, or nothing outside of a cluster."""
+    kind, value = thing
+    if kind in (PrivateKind.PATH, PrivateKind.USER):
+        is_path = kind is PrivateKind.PATH
+        name = user_of(value) if is_path else value
+        return ("home folder" if is_path else "user") if name and is_rare(name) else None
+    if kind in (PrivateKind.HOST, PrivateKind.ADDRESS):
+        return None if is_inside(text) else kind.value
+    return "e-mail address" if kind is PrivateKind.EMAIL else "secret" if kind is PrivateKind.SECRET else None
