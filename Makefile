@@ -19,7 +19,7 @@ SCREENSHOTS ?= build/screenshots
 
 EXTRAS := db,dev,report,tables
 # What the tests need that `make test` leaves to `make test-all`.
-ALL    := dask,hooks,rehearsal
+ALL    := dask,hooks,mcp,rehearsal
 comma  := ,
 LOCKED := browser,$(EXTRAS),$(ALL),docs,lint,release,supply
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check

@@ -48,6 +48,7 @@ _STAGES = {
         "schema": "Print the JSON Schema of an answer or a document.",
         "explain": "Explain a rule: reason, source, example and fix.",
         "cache": "Show or clear the kept results of logs.",
+        "mcp": "Serve the checks to an assistant, by the Model Context Protocol.",
         "completion": "Print the script that completes commands in a shell.",
     },
 }

@@ -16,8 +16,8 @@ from tools.support.corpus import CORPUS
 
 #: What an example names in the place of what only its reader has: the key of the committee, which the fixture makes.
 KEY = "age1..."
-#: Commands whose example is run elsewhere: what it takes a minute to train, ``rehearsed`` and ``make demo`` train.
-ELSEWHERE = {"demo"}
+#: Commands whose example is run elsewhere: what takes a minute, ``rehearsed`` and ``make demo`` train; a server.
+ELSEWHERE = {"demo", "mcp"}
 #: Commands whose example needs the published packages.
 PUBLISHED = {"compare", "audit"}
 #: Commands whose example follows one of another, in this order.

@@ -1,0 +1,1 @@
+"""Serve what mlsub answers to assistants over the Model Context Protocol."""
