@@ -13,7 +13,6 @@ from mlsub.io.show import show
 from mlsub.log.event import EXPECTED_TYPES, Event, RecordBatch, Seed, read_seed
 from mlsub.log.events import EventTally, Handler
 from mlsub.log.lengths import EvaluationLengths, LengthFold
-from mlsub.log.private.model import PrivatePlaces
 from mlsub.log.reader import SCALE, LoggedSystem, SystemReader
 from mlsub.log.reading import RcpReading, RcpReadingFold
 
@@ -64,6 +63,14 @@ class Timeline(msgspec.Struct, frozen=True, array_like=True):
     steps: int = 0
     step_line: int = 0
     worst_step: float = 0.0
+
+
+class PrivatePlaces(msgspec.Struct, frozen=True, array_like=True):
+    """Private things of one kind in a file: the line of the first, and how many there are."""
+
+    kind: str
+    line: int
+    count: int
 
 
 class Run(msgspec.Struct, frozen=True, array_like=True):

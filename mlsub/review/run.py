@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -11,7 +11,7 @@ from mlsub.findings import Finding, Severity
 from mlsub.io.show import plural, several, show
 from mlsub.log.event import expected_event_type
 from mlsub.log.reading import usable_number
-from mlsub.log.run import MAX_EVALUATIONS, Evaluation, Run
+from mlsub.log.run import MAX_EVALUATIONS, Evaluation, PrivatePlaces, Run
 from mlsub.review.cadence import (
     DatedFact,
     all_numbers,
@@ -22,7 +22,6 @@ from mlsub.review.cadence import (
     round_numbers,
     show_count,
 )
-from mlsub.review.private import tell_private
 from mlsub.rules.catalogue import finding, reviewed
 from mlsub.systems.fields import MAX_TEXT, is_placeholder, placeholders_in
 
@@ -111,6 +110,24 @@ def _audit_contacts(run: Run, path: str) -> Iterator[Finding]:
         if person or _PERSON.search(text[:MAX_TEXT]):
             found[key] = run.lines.get(key)
     yield from tell_private(path, run.private, found)
+
+
+def tell_private(path: str, places: Sequence[PrivatePlaces], keys: Mapping[str, int | None]) -> Iterator[Finding]:
+    """Yield what is private in a file, each kind with the line where it stands first.
+
+    Args:
+        path: the file, relative to the report's root.
+        places: what is private in it.
+        keys: of records whose values name a person, with their lines.
+    """
+    shown = [f"{show(key, 60)[1:-1]}{f' in line {line}' if line else ''}" for key, line in keys.items()]
+    told = [one for one in places if one.line not in keys.values()]
+    shown += [
+        f"{one.kind} in line {one.line}" + (f" and {one.count - 1:,} more" if one.count > 1 else "") for one in told
+    ]
+    if shown:
+        lines = [*filter(None, keys.values()), *(one.line for one in told)]
+        yield finding("run.contact", path, line=min(lines, default=None), actual=several(shown, 10))
 
 
 def _audit_interval(run: Run, path: str) -> Iterator[Finding]:

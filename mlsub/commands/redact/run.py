@@ -13,9 +13,9 @@ from mlsub.io import MlsubError
 from mlsub.io.read import read_text
 from mlsub.io.show import plain
 from mlsub.io.write import make_folder
-from mlsub.log.private.known import MAX_ALIKE, MAX_NAMES, MAX_SECRETS
+from mlsub.log.private.known import MAX_ALIKE, MAX_MEMBERS, MAX_NAMES, MAX_SECRETS
 from mlsub.log.private.model import Private, PrivateKind, Where
-from mlsub.log.private.patterns import LOOKS, MAX_MEMBERS
+from mlsub.log.private.patterns import LOOKS
 from mlsub.log.rewrite import common_folder, find_logs, for_each
 from mlsub.packing.edits import EditPlan
 from mlsub.packing.manifest import Redact

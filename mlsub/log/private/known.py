@@ -19,6 +19,9 @@ _OWNERS = (PrivateKind.PATH, PrivateKind.HOST, PrivateKind.USER)
 MAX_NAMES = 5000
 #: Names that are looked at before they are learned, those of lists of hosts included.
 MAX_LOOKED_UP = 500_000
+#: Hosts that one list is taken apart into at most.
+MAX_MEMBERS = 4096
+_LIST_PART = re.compile(rb"(?<![\w.-])([\w.-]++)(?:\[([\d,-]{1,400})\])?(?::\d{1,5})?(?=,|\Z)")
 #: Secrets that are looked for where nothing says that they are secret, and those that begin and end alike.
 MAX_SECRETS, MAX_ALIKE = 1000, 8
 #: How long these are: longer ones are several that overlap.
@@ -62,10 +65,8 @@ class PrivateFinder:
         self._forgot = False
         #: What each search found in which line, and how much of that is kept.
         self._noted: defaultdict[_Search, _Noted] = defaultdict(dict)
-        #: Sketches of lines that give nothing away; words that were looked at, and the hints in them.
+        #: Sketches of lines in which nothing is asked about.
         self._empty: set[bytes] = set()
-        self._words: set[bytes] = set()
-        self._hints: set[bytes] = set()
         self._kept = 0
         self.begin()
 
@@ -122,14 +123,14 @@ class PrivateFinder:
             self._forgot = True
             return
         self._looked_up.add(key)
-        names = [patterns.user_of(key)] if kind is PrivateKind.PATH else patterns.members(key)
+        names = [patterns.user_of(key)] if kind is PrivateKind.PATH else members(key)
         kind = PrivateKind.USER if kind is PrivateKind.PATH else kind
         self._members_left -= max(1, len(names))
-        looked_at = names[: patterns.MAX_MEMBERS]
+        looked_at = names[:MAX_MEMBERS]
         new = [name for name in looked_at if patterns.learnable(kind, name) and name not in self.names]
         room = max(0, MAX_NAMES - len(self.names))
         self.names.update(dict.fromkeys(new[:room], kind))
-        self._forgot |= len(names) > patterns.MAX_MEMBERS or len(set(new)) > room
+        self._forgot |= len(names) > MAX_MEMBERS or len(set(new)) > room
 
     def find_asked(self, text: bytes) -> Iterator[tuple[int, bytes, Thing]]:
         """Yield what a review asks about within one of whole lines: the place of the line, and what stands there.
@@ -138,7 +139,7 @@ class PrivateFinder:
         """
         lines = text.translate(SKETCH).split(b"\n")
         unknown = set(lines).difference(self._empty)
-        noted = self._note(unknown, self._find_asked) if unknown else {}
+        noted = self._note(unknown, _find_asked) if unknown else {}
         self._empty.update(line for line in unknown if not noted[line])
         if unknown <= self._empty:
             return
@@ -154,8 +155,8 @@ class PrivateFinder:
     def _judged(self, text: bytes, *searches: _Search) -> list[PrivateSpan]:
         """Return what is found in whole lines, by searches in their sketches that are noted."""
         if self._kept > _MAX_KEPT:
-            for kept in (self._noted, self._empty, self._words):
-                kept.clear()
+            self._noted.clear()
+            self._empty.clear()
             self._kept = 0
         lines = text.translate(SKETCH).split(b"\n")
         different = dict.fromkeys(lines)
@@ -208,14 +209,6 @@ class PrivateFinder:
                 if any(ends):
                     yield start, max(ends), self._name
 
-    def _find_asked(self, sketch: bytes) -> Iterator[Candidate]:
-        """Yield what may be asked about, by forms of which a hint has been seen: few words of a line are new."""
-        forms = all_forms().asked
-        new = set(sketch.split()).difference(self._words)
-        self._words |= new
-        self._hints |= forms.hints_in(b"\n".join(new))
-        return candidates(sketch, self._hints, forms)
-
     def _judge_name(self, value: bytes) -> tuple[PrivateSpan, ...]:
         for length in range(len(value), 0, -1):
             name = value[:length]
@@ -235,9 +228,34 @@ def _find_private(sketch: bytes) -> Iterator[Candidate]:
     return _by_words(sketch, all_forms().in_line)
 
 
+def _find_asked(sketch: bytes) -> Iterator[Candidate]:
+    return _by_words(sketch, all_forms().asked)
+
+
 def _find_unsure(sketch: bytes) -> Iterator[Candidate]:
     return _by_words(sketch, all_forms().unsure)
 
 
 def _by_words(sketch: bytes, forms: Forms) -> Iterator[Candidate]:
     return candidates(sketch, forms.hints_in(b"\n".join(set(sketch.split()))), forms)
+
+
+def members(hosts: bytes) -> list[bytes]:
+    """Return the hosts of a list such as ``node[01-03,7],login1``, at most one more than a list may have."""
+    found: list[bytes] = []
+    for prefix, ranges in _LIST_PART.findall(hosts):
+        for suffix in _suffixes(ranges) if ranges else (b"",):
+            found.append(prefix.partition(b".")[0] + suffix)
+            if len(found) > MAX_MEMBERS:
+                return found
+    return found
+
+
+def _suffixes(ranges: bytes) -> Iterator[bytes]:
+    for part in ranges.split(b","):
+        first, dash, last = part.partition(b"-")
+        if not first.isdigit() or len(first) > 9:
+            continue
+        stop = int(last) if dash and last.isdigit() and len(last) <= 9 else int(first)
+        for number in range(int(first), min(stop, int(first) + MAX_MEMBERS) + 1):
+            yield b"%0*d" % (len(first), number)

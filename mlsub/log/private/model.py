@@ -58,11 +58,3 @@ class Private(msgspec.Struct):
     placeholder: str
     counts: dict[Where, int] = {}
     places: dict[Where, list[Spot]] = {}
-
-
-class PrivatePlaces(msgspec.Struct, frozen=True, array_like=True):
-    """Private things of one kind in a file: the line of the first, and how many there are."""
-
-    kind: str
-    line: int
-    count: int

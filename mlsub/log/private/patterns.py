@@ -366,11 +366,8 @@ _KEPT = {"machine": 1 << 16, "address": 1 << 16}
 _KINDS = {kind: lru_cache(maxsize=_KEPT.get(kind, 1 << 14))(judge) for kind, judge in _KINDS.items()}
 _KINDS["block"] = _block
 
-#: Hosts that one list is taken apart into at most.
-MAX_MEMBERS = 4096
 #: No name of a user or of a host, without its domain, is longer.
 MAX_NAME = 64
-_LIST_PART = re.compile(rb"(?<![\w.-])([\w.-]++)(?:\[([\d,-]{1,400})\])?(?::\d{1,5})?(?=,|\Z)")
 _COMMON = frozenset(LOOKS.common.encode().split())
 _EVERYDAY, _MACHINES = _COMMON.union(LOOKS.field.encode().split()), frozenset(LOOKS.machines.encode().split())
 
@@ -387,27 +384,6 @@ def learnable(kind: PrivateKind, name: bytes) -> bool:
     ):
         return False
     return len(name) >= 4 or (kind is PrivateKind.HOST and is_mixed(name))
-
-
-def members(hosts: bytes) -> list[bytes]:
-    """Return the hosts of a list such as ``node[01-03,7],login1``, at most one more than a list may have."""
-    found: list[bytes] = []
-    for prefix, ranges in _LIST_PART.findall(hosts):
-        for suffix in _suffixes(ranges) if ranges else (b"",):
-            found.append(prefix.partition(b".")[0] + suffix)
-            if len(found) > MAX_MEMBERS:
-                return found
-    return found
-
-
-def _suffixes(ranges: bytes) -> Iterator[bytes]:
-    for part in ranges.split(b","):
-        first, dash, last = part.partition(b"-")
-        if not first.isdigit() or len(first) > 9:
-            continue
-        stop = int(last) if dash and last.isdigit() and len(last) <= 9 else int(first)
-        for number in range(int(first), min(stop, int(first) + MAX_MEMBERS) + 1):
-            yield b"%0*d" % (len(first), number)
 
 
 def literal(text: str, star: str = "*") -> re.Pattern[bytes]:

@@ -8,9 +8,10 @@ from functools import cache
 
 from mlsub.log.event import RecordBatch
 from mlsub.log.private.known import PrivateFinder
-from mlsub.log.private.model import PrivateKind, PrivatePlaces, Thing
+from mlsub.log.private.model import PrivateKind, Thing
 from mlsub.log.private.patterns import is_inside, is_rare, user_of
 from mlsub.log.reader import RecordCutter
+from mlsub.log.run import PrivatePlaces
 
 #: What a record is searched for: the rest of it is numbers and words of the rules.
 _IN_RECORDS = (b"/home/", b"/Users/", b"@")

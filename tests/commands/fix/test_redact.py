@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from mlsub.io import MlsubError
 from mlsub.log import reader
-from mlsub.log.private.known import MAX_LOOKED_UP
+from mlsub.log.private.known import MAX_LOOKED_UP, MAX_MEMBERS, members
 from mlsub.log.private.model import Spot, Where
-from mlsub.log.private.patterns import MAX_MEMBERS, literal, members
+from mlsub.log.private.patterns import literal
 from mlsub.log.rewrite import records_of, rewrite
 from mlsub.packing.manifest import Redact
 from mlsub.packing.redactor import Redactor
@@ -147,7 +147,7 @@ def test_hosts_of_many_lists_are_looked_up_within_bounds(tmp_path: Path) -> None
     same = b"SLURM_NODELIST=n[1-999999999]\n" * 2000
     file.write_bytes(same + b"".join(b"SLURM_NODELIST=n[1-999999999],a%d\n" % n for n in range(2000)))
     redactor = Redactor()
-    with patch("mlsub.log.private.patterns.members", counted):
+    with patch("mlsub.log.private.known.members", counted):
         redactor.survey([file])
     assert made[0] < MAX_LOOKED_UP + 5000
     assert len(redactor._finder.names) < 2 * 5000

@@ -172,7 +172,7 @@ def test_a_log_that_cannot_be_changed_is_told_in_one_line(kind: str, tmp_path: P
     [
         ("known.MAX_NAMES", ["HOSTNAME=node1", "HOSTNAME=node2", "USER=alice", "USER=bobby"]),
         ("known.MAX_NAMES", [f"cd /home/user{n}/x" for n in range(4)]),
-        ("patterns.MAX_MEMBERS", ["SLURM_NODELIST=node[1-3]", "SLURM_NODELIST=node[1-4]"]),
+        ("known.MAX_MEMBERS", ["SLURM_NODELIST=node[1-3]", "SLURM_NODELIST=node[1-4]"]),
         ("known.MAX_LOOKED_UP", ["SLURM_NODELIST=node[1-3]", "SLURM_NODELIST=rack[1-3]"]),
         ("known.MAX_SECRETS", [f"API_KEY=0123456789abcdef{n}" for n in range(4)]),
         ("known.MAX_ALIKE", [f"API_KEY=0123456789ab-{n}-0123456789ab" for n in range(4)]),
