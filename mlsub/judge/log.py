@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
 #: Bytes that tell a wide encoding.
 _HEAD = 4
-
-
 #: Findings of one rule in one log; what goes beyond is counted in the last of them.
 MAX_FINDINGS_A_RULE = 20
 #: Keys of broken records that are remembered, so as not to report them missing as well.
@@ -94,7 +92,8 @@ class LogJudge(LogReader):
         self.run = RunFold(tally, RcpReadingFold(dialect_of(round_.usage, round_.name, round_.overlay)))
         self.defects = Defects(path, tally)
         self.rules = NamedRules(round_, tally, read_again)
-        self._trace = self._intervals = self._settings = self._private = None
+        self._trace = self._intervals = self._settings = None
+        self._private = _Besides(None)
         if trace or intervals:
             from mlsub.log.private.places import PrivateReader
             from mlsub.log.settings import SettingsReader
@@ -102,7 +101,7 @@ class LogJudge(LogReader):
 
             self._settings = SettingsReader() if trace else None
             self._trace = _Besides(TraceFold()) if trace else None
-            self._private = _Besides(PrivateReader()) if trace else None
+            self._private = _Besides(PrivateReader() if trace else None)
             self._intervals = _Besides(IntervalFold()) if intervals else None
         besides = [one for one in (self._trace, self._intervals) if one is not None]
         super().__init__([self.run, *folds, *besides, self.rules], log_format=round_.log_format, tally=tally)
@@ -112,8 +111,7 @@ class LogJudge(LogReader):
 
     def before_events(self, records: RecordBatch) -> None:
         """Look for the names of the log, which decide of its rules, and for what is private in records."""
-        if self._private is not None:
-            self._private.call("records", records)
+        self._private.call("records", records)
         self.rules.look_ahead(records)
 
     def after_events(self, records: RecordBatch) -> None:
@@ -135,8 +133,7 @@ class LogJudge(LogReader):
     def feed(self, piece: bytes) -> None:
         """Take the next bytes."""
         super().feed(piece)
-        if self._private is not None:
-            self._private.call("free", self.cutter)
+        self._private.call("free", self.cutter)
         self.run.system.feed(piece)
         if self._settings is not None:
             self._settings.feed(piece)
@@ -153,8 +150,7 @@ class LogJudge(LogReader):
     def close(self) -> None:
         """Nothing follows: the last line has ended."""
         super().close()
-        if self._private is not None:
-            self._private.call("free", self.cutter)
+        self._private.call("free", self.cutter)
         if self._wide is not None:
             self._wide.close()
 
@@ -215,8 +211,8 @@ class LogJudge(LogReader):
     def _report(self, findings: tuple[Finding, ...], *, compliant: bool, undecodable: bool) -> LogReport:
         """The report with what the run itself shows."""
         path, round_, run = self._path, self._round, self.run.finish()
-        if self._private is not None:
-            run = msgspec.structs.replace(run, private=self._private.finish() or ())
+        if private := self._private.finish():
+            run = msgspec.structs.replace(run, private=private)
         review = reviewed("runs", path, audit_run, run, path, round_.usage, round_.name)
         trace = (self._trace.finish() if self._trace is not None else None) or Trace()
         # A log that has nothing but records prints no settings.
@@ -274,7 +270,7 @@ class _WideLog:
 class _Besides:
     """A reader that has no part in the verdict: a defect of ours in it leaves out its fact, and nothing else."""
 
-    def __init__(self, fold: TraceFold | IntervalFold | PrivateReader) -> None:
+    def __init__(self, fold: TraceFold | IntervalFold | PrivateReader | None) -> None:
         self._fold: Any = fold
 
     def handler(self, key: str | None) -> Handler | None:

@@ -11,7 +11,6 @@ from mlsub.judge.log import judge_log
 from mlsub.judge.package import judge_package, list_package, logs_of
 from mlsub.log.run import RunFold
 from mlsub.review.fingerprints import Fingerprint, fingerprint_logs
-from mlsub.review.private import audit_code_text
 from mlsub.rules.catalogue import finding, isolated, reviewed
 from mlsub.submission.file_tree import FileTree
 from mlsub.submission.model import LogReport, Package
@@ -94,6 +93,8 @@ class JobReading:
         state = scan_tree(package.folder / "benchmarks", package.listing).fingerprint
         new = state is None or known.fingerprint != state
         if new:
+            from mlsub.review.private import audit_code_text
+
             found = reviewed("run.contact", "benchmarks", audit_code_text, package.folder, file_tree)
             known = KnownCode(state or b"", found)
         told = (msgspec.structs.replace(one, path=package.prefix + one.path) for one in known.findings)
