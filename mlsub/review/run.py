@@ -251,8 +251,7 @@ def _audit_steps_and_samples(run: Run, path: str) -> Iterator[Finding]:
                 "run.progress-steps",
                 path,
                 line=evaluation.line,
-                expected=f"{show_count(steps * size)} ({show_count(steps)} steps of {show_count(size)})",
-                actual=show_count(samples),
+                actual=f"{show_count(samples)} after {show_count(steps)} steps of {show_count(size)}",
             )
             return
 

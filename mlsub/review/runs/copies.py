@@ -177,23 +177,27 @@ def _observe_same_runs(pairs: Sequence[_Pair]) -> Iterator[Observation]:
     counted = Counter(change for changed in changes.values() for change in changed)
     words = [f"{change} in {count}" for change, count in counted.items()]
     more = f"; {first_few(words, 6)} of them" if words else "; no record added or removed"
-    message = _summarise_changes(list(changes.values()))
-    yield _observe_copies("inspect.same-run", others, more, message=message, changes=changes)
+    same_entry = others[0][0].entry is others[0][1].entry
+    where = "in the entry twice" if same_entry else "published again"
+    message = _summarise_changes(list(changes.values()), where)
+    # A result may be submitted again; the runs of one entry are made one by one.
+    severity = Severity.ERROR if same_entry else None
+    yield _observe_copies("inspect.same-run", others, more, message=message, severity=severity, changes=changes)
 
 
-def _summarise_changes(changes: Sequence[Sequence[str]]) -> str:
-    """Return a message: that logs are of one run, and what was done to them."""
-    runs = "The same run is" if len(changes) == 1 else "The same runs are"
+def _summarise_changes(changes: Sequence[Sequence[str]], where: str) -> str:
+    """Return a message: that logs are of one run, where it is again, and what was done to them."""
+    runs = f"The same run is {where}" if len(changes) == 1 else f"The same runs are {where}"
     common = [change for change in changes[0] if all(change in changed for changed in changes)]
     if not any(changes):
-        return f"{runs} published again"
+        return runs
     if not common or any(set(changed) != set(common) for changed in changes):
-        return f"{runs} published again, with changes that differ from log to log"
+        return f"{runs}, with changes that differ from log to log"
     words = [change for change in common if not change.startswith("other ")]
     for kind in ("other values of ", "other times of "):
         keys = [change.removeprefix(kind) for change in common if change.startswith(kind)]
         words += [kind + _join_words(keys)] if keys else []
-    return f"{runs} published again, with {_join_words(words)}"
+    return f"{runs}, with {_join_words(words)}"
 
 
 def _join_words(words: Sequence[str]) -> str:

@@ -216,8 +216,9 @@ def test_a_run_that_was_moved_in_time_is_the_same_run() -> None:
     assert "inspect.same-evaluations" not in found
     [one] = found["inspect.same-run"]
     assert one.finding.message == (
-        "The same run is published again, with all times moved by 2.0 days and other values of seed"
+        "The same run is in the entry twice, with all times moved by 2.0 days and other values of seed"
     )
+    assert one.finding.severity == "error"
 
 
 def test_the_same_logs_twice_in_a_round_are_left_to_check() -> None:
