@@ -362,24 +362,24 @@ def _first_break_only(found: list[Found], applying: Sequence[CompiledKey], kind:
     if not breaks:
         return
     nested = {"run_start", *(compiled.rule.key for compiled in applying if compiled.rule.nested)}
-    rejected = {rule.key for rule, flaw in others if kind is Kind.OFFICIAL and _severity(rule, flaw) is Severity.ERROR}
+    rejected = {rule.key for rule, flaw in others if kind is Kind.OFFICIAL and not _only_warns(rule, flaw)}
     if not nested & rejected:
         yield min(breaks, key=lambda one: one[1].line or 0)
 
 
-def _severity(rule: KeyRule, flaw: Flaw) -> Severity:
-    return Severity.WARNING if flaw.aspect in rule.warn_only else flaw.severity
+def _only_warns(rule: KeyRule, flaw: Flaw) -> bool:
+    return flaw.warning or flaw.aspect in rule.warn_only
 
 
 def _finding(rule: KeyRule, flaw: Flaw, path: str, rules: CompiledRules) -> Finding:
-    severity, house, fix = _severity(rule, flaw), rules.kind is Kind.HOUSE, flaw.fix
+    warning, house, fix = _only_warns(rule, flaw), rules.kind is Kind.HOUSE, flaw.fix
     if rule.gathers is not None:
         fix = f"Log each {rule.gathers.field} of an evaluation with the same {rule.gathers.by}; they count together."
     return Finding(
         rule=rule_id(rule.key, flaw.aspect, rules.kind),
-        severity=severity,
+        severity=Severity.WARNING if warning else Severity.ERROR,
         kind=rules.kind,
-        blocks=Blocks.NONE if house or severity is not Severity.ERROR else rule.blocks,
+        blocks=Blocks.NONE if warning or house else rule.blocks,
         path=path,
         line=flaw.line,
         message=flaw.message,

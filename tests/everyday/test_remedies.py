@@ -71,6 +71,7 @@ def test_commands_that_remedies_name_exist() -> None:
 
 #: Commands with options that remedies name, and where a test runs them; broken.yaml runs its own as they are printed.
 RUN = {
+    "mlsub compare OLD NEW --resubmit": "commands/compare/test_resubmit.py",
     "mlsub fix PATH --truncate --write": "commands/fix/test_truncate.py",
     "mlsub pack MANIFEST --scaffold --write": "commands/test_status.py",
     "mlsub rcp plan BENCHMARK --batch-size N": "commands/rcp/test_show.py",

@@ -21,7 +21,7 @@ BAD_VALUES = 4
 _SPOILED = ("submission_platform", "eval_samples", "train_samples")
 #: The rules on files that only the format of v0.6 has, and those it does not have.
 OLD_ONLY = frozenset({"log.record-format"})
-NEW_ONLY = frozenset({"log.text-after-record", "log.record-incomplete"})
+NEW_ONLY = frozenset({"log.text-after-record", "log.record-incomplete", "log.record-edited"})
 #: The entry of metadata by which a record is about the same epoch as its neighbours; of others it is ``epoch_num``.
 _NESTED_BY = {"block_start": "first_epoch_num", "block_stop": "first_epoch_num", "eval_result": "timestamp"}
 
@@ -232,6 +232,8 @@ def _spoiled(line: Line) -> Iterator[tuple[str, str, str]]:
     yield "log.record-undecodable", "half a record", text[: text.index('"value"')]
     for broken in ("", "[1, 2]", "null", "{'key': 1}", "[" * 5000):
         yield "log.record-undecodable", f"a broken record {broken[:10]!r} more", f"{text}\n:::MLLOG {broken}"
+    head, metadata, rest = text.rpartition(', "metadata"')
+    yield "log.record-edited", "text inside a record", f"{head}orkspace/code/train.py{metadata}{rest}"
     yield "log.text-after-record", "a progress bar behind a record", f"{text} Epoch 3: 100%|####|"
     yield "log.text-after-record", "a stray brace behind a record", text + "}"
     for field in ("time_ms", "key", "value", "metadata"):

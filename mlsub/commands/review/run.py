@@ -33,7 +33,7 @@ from mlsub.present.entries import organisations_of, verdict_line
 from mlsub.review.disclosure import read_disclosure, select_code
 from mlsub.review.runs.detect import observe_runs
 from mlsub.review.runs.model import Observation
-from mlsub.rules.catalogue import catalogue, has_effect
+from mlsub.rules.catalogue import catalogue, demanded_key, has_effect
 from mlsub.submission.find import PathKind, Place, organisation, packages
 from mlsub.submission.pairing import paired
 from mlsub.submission.report import Choice, EntryResult, Report
@@ -182,11 +182,12 @@ def read(sides: Sides, context: Context) -> tuple[list[Checked], list[Checked]]:
 
 
 def _asked_findings(report: Report) -> Iterator[Finding]:
-    """Yield the findings of a report; that an entry holds a run that it may, and its official errors, are notes."""
+    """Yield the findings of a report; what an entry may hold is a note: runs that are forgiven, records logged twice."""
     decided, rejecting = report.official is not Verdict.NOT_CHECKED, set(report.rejecting())
     for found in report.findings:
         official = decided and found.kind is Kind.OFFICIAL
-        forgiven = official and (found.severity is Severity.ERROR or has_effect(found, Effect.FORGIVES))
+        tolerated = has_effect(found, Effect.FORGIVES) or demanded_key(found.rule, "repeated") is not None
+        forgiven = official and (tolerated or found.severity is Severity.ERROR)
         yield replace(found, severity=Severity.NOTE) if forgiven and found not in rejecting else found
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
-from mlsub.findings import Severity
 from mlsub.io.data import shipped
 from mlsub.io.show import show
 from mlsub.log.event import Event, clock
@@ -46,7 +45,7 @@ class Flaw(msgspec.Struct, frozen=True):
     fix: str
     line: int | None = None
     actual: str = ""
-    severity: Severity = Severity.ERROR
+    warning: bool = False
     only_with: str | None = None
 
 

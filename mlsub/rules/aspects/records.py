@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from mlsub.findings import Severity
 from mlsub.io.show import plural, show
 from mlsub.log.event import Event, clock, minute
 from mlsub.rules.aspects.base import NO_START, Aspect, Excuses, Flaw, KeyOutcome, Test
@@ -58,7 +57,7 @@ class CountAspect(Aspect):
 
 
 class RepeatedAspect(Aspect):
-    """Records of a key that must appear once: repeats of the same value are tolerated, and noted."""
+    """Records of a key that must appear once: repeats of the same value are tolerated, with a warning."""
 
     name = "repeated"
     of_all = True
@@ -81,7 +80,7 @@ class RepeatedAspect(Aspect):
             message = f"{self.rule.title} appears more than once, each time with the same value"
             found = f"{out.count} times (lines {places})"
             fix = f"Log it from one process only. {FIX} removes repeats on which nothing depends."
-            yield Flaw(self.name, message, "exactly once", fix, out.lines[1], found, severity=Severity.NOTE)
+            yield Flaw(self.name, message, "exactly once", fix, out.lines[1], found, warning=True)
 
 
 class AnyOfAspect(Aspect):
