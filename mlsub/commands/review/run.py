@@ -182,7 +182,7 @@ def read(sides: Sides, context: Context) -> tuple[list[Checked], list[Checked]]:
 
 
 def _asked_findings(report: Report) -> Iterator[Finding]:
-    """Yield the findings of a report; what an entry may hold is a note: runs that are forgiven, records logged twice."""
+    """Yield the findings of a report; what an entry may hold is a note: forgiven runs, records logged twice."""
     decided, rejecting = report.official is not Verdict.NOT_CHECKED, set(report.rejecting())
     for found in report.findings:
         official = decided and found.kind is Kind.OFFICIAL
