@@ -72,7 +72,10 @@ def report_result(
         yield finding(
             "rcp.insufficient-convergence",
             entry.path,
-            actual=f"{len(failed)} of {len(names)} did not converge{(failed and f': {several(failed, 10)}') or ''}",
+            None if failed else "There are too few runs for a convergence test",
+            actual=f"{len(failed)} of {len(names)} did not converge: {several(failed, 10)}"
+            if failed
+            else str(len(names)),
         )
     elif rcp.bypass is None and rcp.how not in ("no-point", "crash"):
         yield from _report_comparison(entry, rcp, doubt, forced=forced)

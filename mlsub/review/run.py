@@ -28,9 +28,11 @@ from mlsub.systems.fields import MAX_TEXT, is_placeholder, placeholders_in
 _STATUSES = ("success", "aborted")
 #: An e-mail address, or the home folder of somebody.
 _PERSON = re.compile(
-    r"(?<![\w.+-])[\w.+-]{1,64}@[A-Za-z0-9-]{1,63}\.[A-Za-z][A-Za-z0-9.-]{1,64}"
+    r"(?<![\w.+-])[\w.+-]{1,64}@(?!example\.)[A-Za-z0-9-]{1,63}\.[A-Za-z][A-Za-z0-9.-]{1,64}"
     r"|/(?:home|Users)/(?!(?:root|users?|ubuntu|runner|admin|mlperf|work|home|shared|data)\b)[\w.-]{2,64}/"
 )
+#: The round whose rules demand the name and the address of a contact in each log.
+_NAMES_CONTACTS = "0.6"
 #: Many implementations open a block as they stop; training takes longer than that.
 IDLE_MS = 1_000
 #: No run takes longer than a year.
@@ -52,7 +54,7 @@ _AUDITS: dict[str, Callable[[Run, str, str, str], Iterator[Finding]]] = {
     "run.clock-backwards": lambda *args: _audit_clock(*args),
     "run.status-unknown": lambda run, path, *_: _audit_status(run, path),
     "run.placeholder": lambda run, path, *_: _audit_placeholders(run, path),
-    "run.contact": lambda run, path, *_: _audit_contacts(run, path),
+    "run.contact": lambda run, path, _, round_: _audit_contacts(run, path, round_),
     "run.event-type": lambda run, path, *_: _audit_event_types(run, path),
     "run.eval-missing": lambda run, path, *_: audit_ending(run, path),
     "run.eval-length": lambda *args: audit_lengths(*args),
@@ -100,13 +102,15 @@ def _audit_placeholders(run: Run, path: str) -> Iterator[Finding]:
         yield finding("run.placeholder", path, line=min(lines, default=None), actual=several(shown, 10))
 
 
-def _audit_contacts(run: Run, path: str) -> Iterator[Finding]:
+def _audit_contacts(run: Run, path: str, round_: str) -> Iterator[Finding]:
     """Yield keys whose values name a person, by key and line, and what else is private; the values are never shown."""
     found = {}
     for key, value in (*run.identity.items(), *run.hyperparameters.items()):
         text = value if isinstance(value, str) else show(value, MAX_TEXT) if isinstance(value, dict | list) else ""
         # A person has two names; an organisation or a word for nobody may stand there, too.
         person = key.endswith("_poc_name") and " " in text.strip() and not is_placeholder(text)
+        if round_ == _NAMES_CONTACTS and key.startswith("submission_poc_"):
+            continue
         if person or _PERSON.search(text[:MAX_TEXT]):
             found[key] = run.lines.get(key)
     yield from tell_private(path, run.private, found)

@@ -250,10 +250,10 @@ def _audit_hosts(content: dict[str, Any]) -> Iterator[Finding]:
     if most is None or number <= most:
         return
     nodes = count(content.get("number_of_nodes"))
-    truth = f"{nodes * number // most} hosts with {most} each" if nodes and number % most == 0 else f"at most {most}"
+    truth = f", as {nodes * number // most} hosts with {most} each" if nodes and number % most == 0 else ""
     found = f"{nodes or '?'} {'node' if nodes == 1 else 'nodes'} with {number} each"
     message = f"A node has more processors than go into one host ({known}: {most}), so it is several hosts"
-    yield finding("system.host-count", "host_processors_per_node", message, expected=truth, actual=found)
+    yield finding("system.host-count", "host_processors_per_node", message, actual=found + truth)
 
 
 def _audit_cores(content: dict[str, Any]) -> Iterator[Finding]:

@@ -162,7 +162,7 @@ DEFECTS: dict[str, tuple[str, list[str], str, str, str | None]] = {
         "3.0", beside(*resnet(SLOW, SLOW, status=None))[1:], "rcp.insufficient-convergence", FEW, None
     ),
     "two runs alone": (
-        "3.0", resnet(SLOW, SLOW), "rcp.insufficient-convergence", FEW, "0 of 2 did not converge"
+        "3.0", resnet(SLOW, SLOW), "rcp.insufficient-convergence", "There are too few runs for a convergence test", "2"
     ),
     "three runs that did not converge": (
         "3.0", resnet(*[SLOW] * 3, status="aborted"), "rcp.insufficient-convergence", FEW,

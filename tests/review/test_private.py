@@ -52,7 +52,7 @@ def test_records_and_free_text_and_code_are_one_question(tmp_path: Path) -> None
 
     def add(log: Log) -> None:
         log.put("submission_org", metadata={"file": "/home/jdoe/train.py", "lineno": 3})
-        log.lines.insert(log.at("init_stop"), {**log.records("seed")[0], "key": "poc", "value": "jane.doe@example.org"})
+        log.lines.insert(log.at("init_stop"), {**log.records("seed")[0], "key": "poc", "value": "jane.doe@acme.io"})
         log.lines.insert(0, "0: cd /home/jdoe")
 
     tree.edit(add, 1)

@@ -232,8 +232,8 @@ def _spoiled(line: Line) -> Iterator[tuple[str, str, str]]:
     yield "log.record-undecodable", "half a record", text[: text.index('"value"')]
     for broken in ("", "[1, 2]", "null", "{'key': 1}", "[" * 5000):
         yield "log.record-undecodable", f"a broken record {broken[:10]!r} more", f"{text}\n:::MLLOG {broken}"
-    head, metadata, rest = text.rpartition(', "metadata"')
-    yield "log.record-edited", "text inside a record", f"{head}orkspace/code/train.py{metadata}{rest}"
+    edited = text.replace(', "metadata"', 'orkspace/code/train.py, "metadata"')
+    yield "log.record-edited", "text inside a record", edited
     yield "log.text-after-record", "a progress bar behind a record", f"{text} Epoch 3: 100%|####|"
     yield "log.text-after-record", "a stray brace behind a record", text + "}"
     for field in ("time_ms", "key", "value", "metadata"):

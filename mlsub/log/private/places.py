@@ -71,4 +71,6 @@ def _kind_of(text: bytes, thing: Thing) -> str | None:
         return ("home folder" if is_path else "user") if name and is_rare(name) else None
     if kind in (PrivateKind.HOST, PrivateKind.ADDRESS):
         return None if is_inside(text) else kind.value
-    return "e-mail address" if kind is PrivateKind.EMAIL else "secret" if kind is PrivateKind.SECRET else None
+    if kind is PrivateKind.EMAIL:
+        return None if text.partition(b"@")[2].startswith(b"example.") else "e-mail address"
+    return "secret" if kind is PrivateKind.SECRET else None
