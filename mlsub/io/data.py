@@ -31,7 +31,7 @@ try:
 except ImportError:  # Another Python than CPython.
     from hashlib import blake2b
 
-__all__ = ["blake2b", "decoder", "load_yaml", "loads", "shipped", "to_pickle", "too_deep"]
+__all__ = ["blake2b", "convert", "decoder", "load_yaml", "loads", "shipped", "to_pickle", "too_deep"]
 
 
 _ENCODER = msgspec.msgpack.Encoder()
@@ -66,6 +66,16 @@ def _make_decoder(type_: Any) -> msgspec.msgpack.Decoder[Any]:
 
 
 T = TypeVar("T")
+
+
+def convert(content: Any, kind: type[T]) -> T:
+    """Return plain data as a type.
+
+    Raises:
+        msgspec.ValidationError: it is none.
+    """
+    with _PREPARING:
+        return msgspec.convert(content, kind)
 
 
 class _CachedYaml(msgspec.Struct, frozen=True, array_like=True):
@@ -117,9 +127,7 @@ def _write_cache(file: Path, text: bytes, content: Any) -> None:
 
 @cache
 def _shipped(module: str, name: str, kind: Hashable) -> Any:
-    content = load_yaml(Path(module).parent / name)
-    with _PREPARING:
-        return msgspec.convert(content, cast(Any, kind))
+    return convert(load_yaml(Path(module).parent / name), cast(Any, kind))
 
 
 def shipped(module: str, name: str, kind: type[T]) -> T:

@@ -13,7 +13,7 @@ import msgspec
 
 from mlsub.divisions import DIVISIONS
 from mlsub.io import MlsubError
-from mlsub.io.data import shipped
+from mlsub.io.data import convert, shipped
 
 #: So many names are listed in full beside what was probably meant.
 _FEW = 16
@@ -164,7 +164,7 @@ def get_round(usage: str, name: str, overlay: str | None = None) -> Round:
         "power_checked": merged["power"] == "checked",
         "scaling_folders": merged.get("scaling") == "folders",
     }
-    return msgspec.convert({"summarizer": None, **merged, **computed}, Round)
+    return convert({"summarizer": None, **merged, **computed}, Round)
 
 
 def find_usage(text: str) -> str:

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from mlsub.findings import Blocks, Effect, Finding, Kind, Severity
-from mlsub.io.data import shipped
+from mlsub.io.data import convert, shipped
 
 #: The folders of mlsub/ with a ``rules.yaml``, those whose rules a check needs first.
 ROOMS = (
@@ -87,7 +87,7 @@ def find_rule(rule: str) -> RuleInfo | None:
     if rule.partition(".")[0] in _DEMANDS:
         return None
     room = next((room for room in ROOMS if rule in _rules_of(room)), None)
-    return None if room is None else msgspec.convert({"id": rule, "room": room, **_rules_of(room)[rule]}, RuleInfo)
+    return None if room is None else convert({"id": rule, "room": room, **_rules_of(room)[rule]}, RuleInfo)
 
 
 @cache

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from mlsub.findings import Says
-from mlsub.io.data import shipped
+from mlsub.io.data import convert, shipped
 from mlsub.io.show import shortened, show
 from mlsub.rounds import Statuses
 
@@ -233,7 +233,7 @@ def facts_of(content: Mapping[str, Any] | None) -> SystemFacts | None:
         return None
     names = SystemFacts.__struct_fields__
     known = {name: (count if name in _COUNTS else shorten_text)(content.get(name)) for name in names}
-    return msgspec.convert(known, SystemFacts)
+    return convert(known, SystemFacts)
 
 
 def shorten_text(value: Any) -> str | None:
