@@ -109,11 +109,11 @@ def _audit_contacts(run: Run, path: str, round_: str) -> Iterator[Finding]:
         text = value if isinstance(value, str) else show(value, MAX_TEXT) if isinstance(value, dict | list) else ""
         # A person has two names; an organisation or a word for nobody may stand there, too.
         person = key.endswith("_poc_name") and " " in text.strip() and not is_placeholder(text)
-        if round_ == _NAMES_CONTACTS and key.startswith("submission_poc_"):
-            continue
         if person or _PERSON.search(text[:MAX_TEXT]):
             found[key] = run.lines.get(key)
-    yield from tell_private(path, run.private, found)
+    demanded = [key for key in found if round_ == _NAMES_CONTACTS and key.startswith("submission_poc_")]
+    lines = [found.pop(key) for key in demanded]
+    yield from tell_private(path, [one for one in run.private if one.line not in lines], found)
 
 
 def tell_private(path: str, places: Sequence[PrivatePlaces], keys: Mapping[str, int | None]) -> Iterator[Finding]:

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from mlsub.io.data import load_yaml
+from mlsub.review.run import audit_run
+from tests.review.folding import events, fold
 from tools.support.make_tree import Log, make_tree
 from tools.support.runner import check
 
@@ -40,6 +42,13 @@ def test_the_availability_of_logs_is_that_of_the_description(
     tree.edit(lambda log: log.put("submission_status", value=logged), 2)
     told = [f for f in check(tree.folder).of("cross.status") if f["path"].endswith("result_2.txt")]
     assert [(f["actual"], f["expected"]) for f in told] == [(f'"{logged}"', stated)] * found
+
+
+@pytest.mark.parametrize(("round_name", "places"), [("0.6", []), ("0.7", ["submission_poc_email in line 1"])])
+def test_the_round_that_demands_a_contact_is_not_asked_about_it(round_name: str, places: list[str]) -> None:
+    run = fold(events([("submission_poc_email", "a.person@acme.io", {})]))
+    found = [one for one in audit_run(run, "log", "training", round_name) if one.rule == "run.contact"]
+    assert [one.actual for one in found] == places
 
 
 @pytest.mark.parametrize(("key", "value", "found"), TABLES["persons"])
