@@ -69,14 +69,12 @@ def report_result(
         yield _report_disagreement(entry, names)
     elif rcp.how == "insufficient-convergence":
         failed = [name for name, point in zip(names, rcp.points, strict=True) if point is None]
-        yield finding(
-            "rcp.insufficient-convergence",
-            entry.path,
-            None if failed else "There are too few runs for a convergence test",
-            actual=f"{len(failed)} of {len(names)} did not converge: {several(failed, 10)}"
-            if failed
-            else str(len(names)),
-        )
+        if failed:
+            actual = f"{len(failed)} of {len(names)} did not converge: {several(failed, 10)}"
+            yield finding("rcp.insufficient-convergence", entry.path, actual=actual)
+        else:
+            message, fix = "There are too few runs for a convergence test", "Submit as many runs as the benchmark requires."
+            yield finding("rcp.insufficient-convergence", entry.path, message, actual=str(len(names)), fix=fix)
     elif rcp.bypass is None and rcp.how not in ("no-point", "crash"):
         yield from _report_comparison(entry, rcp, doubt, forced=forced)
 
