@@ -73,7 +73,8 @@ def report_result(
             actual = f"{len(failed)} of {len(names)} did not converge: {several(failed, 10)}"
             yield finding("rcp.insufficient-convergence", entry.path, actual=actual)
         else:
-            message, fix = "There are too few runs for a convergence test", "Submit as many runs as the benchmark requires."
+            message = "There are too few runs for a convergence test"
+            fix = "Submit as many runs as the benchmark requires."
             yield finding("rcp.insufficient-convergence", entry.path, message, actual=str(len(names)), fix=fix)
     elif rcp.bypass is None and rcp.how not in ("no-point", "crash"):
         yield from _report_comparison(entry, rcp, doubt, forced=forced)
