@@ -17,6 +17,7 @@ from mlsub.rounds import Round, get_round, normalise_round
 from mlsub.rules.catalogue import finding, reviewed
 from mlsub.submission.find import PathKind, Place, packages
 from mlsub.submission.report import Report
+from mlsub.workspace.cache import content_digest, digest_of
 from mlsub.workspace.logs import Checked, Job, logs_job, package_job
 from mlsub.workspace.places import ANY, AS_FOUND, Context, Request, find_places, in_one_line, known_round
 from mlsub.workspace.schedule import run
@@ -38,6 +39,7 @@ __all__ = [
     "check_with_logs",
     "each_result",
     "find_places",
+    "fingerprint_places",
     "in_one_line",
     "known_round",
     "not_checked",
@@ -137,6 +139,18 @@ def _jobs(places: Sequence[Place], request: Request, *, keep: bool) -> list[Job]
         return error
     jobs = [package_job(package, *about, keep=keep) for package in inside]
     return [*jobs, logs_job(singles, *about)] if singles else jobs
+
+
+def fingerprint_places(places: Sequence[Place], request: Request) -> bytes | None:
+    """The digest of all that reports on some places rest on; None where that is not known, as of single logs."""
+    found: list[bytes | None] = []
+    for place in places:
+        jobs = _jobs([place], request, keep=True)
+        found += [None] if isinstance(jobs, OSError) else [job.fingerprint() for job in jobs]
+    try:
+        return digest_of(found, content_digest(request.overlay)) if None not in found else None
+    except OSError:
+        return None
 
 
 def _round_report(places: Sequence[Place], judged: Sequence[Checked], request: Request) -> Checked:

@@ -98,7 +98,7 @@ def test_no_refused_look_passes_or_lasts(
     assert wrong == []
 
 
-def judged(path: Path, cache: Path) -> list[ObservedOrganisation] | None:
+def judged(path: Path, cache: Path) -> tuple[ObservedOrganisation, ...] | None:
     context = Context(jobs=1, cache=Cache(cache))
     try:
         return observe_sides(sides_of([str(path)], context.request), context)

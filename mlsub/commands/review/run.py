@@ -14,7 +14,6 @@ from msgspec.structs import replace
 from mlsub.commands.review.asks import asks_of, fine_of, read_by_people
 from mlsub.commands.review.hyperparameters import hyperparameters
 from mlsub.commands.review.model import (
-    Ask,
     DescribedName,
     Frequency,
     LeftOutRun,
@@ -39,7 +38,16 @@ from mlsub.submission.pairing import paired
 from mlsub.submission.report import Choice, EntryResult, Report
 from mlsub.submission.result import Result
 from mlsub.systems.names import check_names
-from mlsub.workspace import Checked, Context, Request, check_places, find_places, in_one_line
+from mlsub.workspace import (
+    Checked,
+    Context,
+    Request,
+    check_places,
+    find_places,
+    fingerprint_places,
+    in_one_line,
+)
+from mlsub.workspace.cache import encode_lossless, record_name
 
 #: What has all results of an organisation, so that a row of a results table may be without logs.
 _WHOLE = (PathKind.ORGANISATION, PathKind.ORGANISATIONS)
@@ -54,29 +62,12 @@ class Sides(NamedTuple):
     table: Path | None = None
 
 
-class ObservedEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """A result, what its runs show beside others, and the same submitter's result of the round before, if any.
-
-    ``code`` are the files of the organisation's code that belong to the benchmark.
-    """
-
-    result: Result
-    observations: tuple[Observation, ...]
-    before: Result | None
-    code: tuple[str, ...]
-
-
 class ObservedOrganisation(msgspec.Struct, frozen=True, kw_only=True):
-    """The part of a report that is about an organisation, its entries, and all that was found."""
+    """An organisation without what is asked of it, and all that was found in it, whatever is asked for."""
 
-    report: Report
-    entries: tuple[ObservedEntry, ...]
+    about: Organisation
     findings: tuple[Finding, ...]
-
-    @property
-    def observations(self) -> tuple[Observation, ...]:
-        """What the runs of its entries show."""
-        return tuple(of for entry in self.entries for of in entry.observations)
+    observations: tuple[Observation, ...]
 
 
 def sides_of(
@@ -124,41 +115,49 @@ def _packages(place: Place) -> list[Place]:
         raise MlsubError(f"{place.path} cannot be read: {error.strerror or error}. Check your permissions.") from error
 
 
-def observe_sides(sides: Sides, context: Context) -> list[ObservedOrganisation]:
-    """Return each organisation with all that was found in it, whatever is asked for of it.
+def observe_sides(sides: Sides, context: Context) -> tuple[ObservedOrganisation, ...]:
+    """Return each organisation with all that was found in it, from the cache where no file has changed.
 
     Raises:
         MlsubError: no log is below the paths, or a results table is compared with more than one round.
     """
+    cache, request = context.cache if sides.table is None else None, replace(context.request, trace=True)
+    state = fingerprint_places((*sides.found, *sides.beside), request) if cache is not None else None
+    name, kind = record_name("review", sides.found, sides.beside), tuple[ObservedOrganisation, ...]
+    if cache is not None and state is not None and (known := cache.read(name, state, kind)):
+        return known
     checked, others = read(sides, context)
     if sides.table is not None and len(checked) > 1:
         raise MlsubError("A results table is of one round. Name the folder of that round.")
+    observed = tuple(_observe(checked, others, sides))
+    if cache is not None and state is not None and all(one.cacheable for one in (*checked, *others)):
+        kept = [encode_lossless(one) for one in observed]
+        if None not in kept:
+            cache.write(name, state, kept)
+    return observed
+
+
+def _observe(checked: Sequence[Checked], others: Sequence[Checked], sides: Sides) -> Iterator[ObservedOrganisation]:
+    """Yield each organisation, its runs compared with all others."""
     above = str(sides.root)
     placed = [one.at(above).results for one in checked]
     entries = [result for results in placed for result in results if result.logs]
     against = [result for one in others for result in one.at(above).results if result.logs]
     observed = observe_runs(entries, against)
     befores = {entry.path: before for before, entry in paired([*against, *entries])}
-    found = []
     for one, results in zip(checked, placed, strict=True):
         tabled = list(_compare_table(results, sides))
         for report in _split_by_organisation(one.report):
             folders = {entry.organisation for entry in report.entries}
-            own = tuple(
-                ObservedEntry(
-                    result=result,
-                    observations=tuple(observed.get(result.path, ())),
-                    before=befores.get(result.path),
-                    code=tuple(select_code(result.benchmark, one.code.get(result.organisation, ()))),
-                )
-                for result in results
-                if result.organisation in folders
+            own = [result for result in results if result.organisation in folders]
+            reviewed = tuple(
+                _review_entry(result, befores.get(result.path), one.code.get(result.organisation, ())) for result in own
             )
+            seen = tuple(of for result in own for of in observed.get(result.path, ()))
             of_table = (finding for folder, finding in tabled if folder in folders)
-            of_runs = (of.finding for entry in own for of in entry.observations)
-            findings = (*_asked_findings(report.at(above)), *of_table, *of_runs)
-            found.append(ObservedOrganisation(report=report, entries=own, findings=findings))
-    return found
+            findings = (*_asked_findings(report.at(above)), *of_table, *(of.finding for of in seen))
+            about = _review_organisation(report, reviewed, above)
+            yield ObservedOrganisation(about=about, findings=findings, observations=seen)
 
 
 def read(sides: Sides, context: Context) -> tuple[list[Checked], list[Checked]]:
@@ -246,16 +245,25 @@ def review_of(
     found = []
     for one in reading:
         chosen = [finding for finding in apply(one.findings) if choice.wants(finding)]
-        found.append(_review_organisation(one, asks_of(chosen, one.observations), str(sides.root)))
+        asks, about = asks_of(chosen, one.observations), one.about
+        unchecked = about.official is Verdict.NOT_CHECKED
+        found.append(
+            replace(
+                about,
+                asks=tuple(ask for ask in asks if ask.severity is not Severity.NOTE),
+                notes=tuple(ask for ask in asks if ask.severity is Severity.NOTE),
+                fine=() if unchecked else tuple(fine_of(one.findings, about.logs, len(about.entries))),
+                to_read=read_by_people(entry.benchmark_name for entry in about.entries),
+            )
+        )
     unread_files = (f for one in reading for f in one.findings if has_effect(f, Effect.UNREAD))
     lost = [f"{f.path}: {f.actual or f.message}" for f in unread_files]
     ranked = tuple(sorted(found, key=attrgetter("rank")))
     return Review(root=str(sides.root), organisations=ranked, unread=tuple(dict.fromkeys((*unread, *lost))))
 
 
-def _review_organisation(one: ObservedOrganisation, asks: Sequence[Ask], above: str) -> Organisation:
-    """The answer on an organisation, with paths relative to a folder above."""
-    report, unchecked = one.report, one.report.official is Verdict.NOT_CHECKED
+def _review_organisation(report: Report, entries: tuple[ReviewedEntry, ...], above: str) -> Organisation:
+    """The answer on an organisation but for what is asked of it, with paths relative to a folder above."""
     names = {log.organisation for log in report.logs} | {entry.organisation for entry in report.entries}
     name = names.pop() if len(names) == 1 and "" not in names else os.path.basename(report.root)  # noqa: PTH119
     inside = any(log.path.startswith(f"{name}/") for log in report.logs)
@@ -271,31 +279,27 @@ def _review_organisation(one: ObservedOrganisation, asks: Sequence[Ask], above: 
         official=report.official,
         verdict=text_of(verdict_line(report).words),
         logs=len(report.logs),
-        entries=tuple(_review_entry(entry) for entry in one.entries),
+        entries=entries,
         names=tuple(
             DescribedName(report.path_below(above, system.path), naming, lines.get((system.path, naming.written)))
             for system in report.systems
             if system.facts is not None
             for naming in check_names(msgspec.structs.asdict(system.facts))
         ),
-        asks=tuple(ask for ask in asks if ask.severity is not Severity.NOTE),
-        notes=tuple(ask for ask in asks if ask.severity is Severity.NOTE),
-        fine=() if unchecked else tuple(fine_of(one.findings, len(report.logs), len(one.entries))),
-        to_read=read_by_people(entry.result.benchmark_name for entry in one.entries),
     )
 
 
-def _review_entry(entry: ObservedEntry) -> ReviewedEntry:
-    """The answer on an entry."""
-    result, before = entry.result, entry.before
+def _review_entry(result: Result, before: Result | None, code: Sequence[str]) -> ReviewedEntry:
+    """The answer on an entry, beside the same submitter's of the round before; ``code`` is the organisation's."""
     mean, limit = result.rcp.mean, result.rcp.minimum
     reference, found = hyperparameters(result, before) if result.logs else (None, ())
+    own = select_code(result.benchmark, code)
     return ReviewedEntry(
         **{name: getattr(result, name) for name in EntryResult.__struct_fields__},
         benchmark_name=result.benchmark_name,
         margin_percent=(mean / limit - 1) * 100 if mean is not None and limit else None,
         left_out=tuple(_left_out_runs(result)),
-        disclosure=read_disclosure(result.path, result.logs, result.accelerators_count, entry.code),
+        disclosure=read_disclosure(result.path, result.logs, result.accelerators_count, own),
         hyperparameters=found,
         reference=reference,
         before=before.path if before else None,
@@ -321,7 +325,7 @@ def _left_out_runs(result: Result) -> Iterator[LeftOutRun]:
 
 def rates_of(reading: Sequence[ObservedOrganisation]) -> Rates:
     """Return how often each rule that compares runs applies."""
-    entries = [entry.result for one in reading for entry in one.entries]
+    entries = [entry for one in reading for entry in one.about.entries]
     seen = [of for one in reading for of in one.observations]
     found = []
     for rule, info in catalogue().items():
