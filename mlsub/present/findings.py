@@ -11,7 +11,6 @@ import msgspec
 from mlsub.findings import Finding, Kind, Severity, Suppression, Verdict
 from mlsub.io.show import first_few, plural
 from mlsub.present.document import Cell, Facts, Findings, Lines, Meaning, Section, Span
-from mlsub.present.places import MAX_FILES, rows
 from mlsub.rules.catalogue import find_causes
 from mlsub.submission.report import Choice, Detail, Report, choose
 
@@ -185,19 +184,22 @@ def label_of(first: Finding, block: Findings) -> str:
 
 
 def facts_of(
-    group: Sequence[Finding], most: int | None = MAX_PLACES, most_files: int = MAX_FILES, root: str = ""
+    group: Sequence[Finding], most: int | None = MAX_PLACES, most_files: int | None = None, root: str = ""
 ) -> Iterator[tuple[str, Cell]]:
     """What there is to know of a defect: expected, found, in (its places), fix, source.
 
-    ``most`` are the lines of places, None for all, and ``most_files`` the files in one; ``root`` is that of links to
-    them, see :func:`mlsub.present.places.rows`.
+    ``most`` are the lines of places, None for all, and ``most_files`` the files in one, None for as many as usual;
+    ``root`` is that of links to them, see :func:`mlsub.present.places.rows`.
     """
+    # Where there is nothing to tell, nobody needs them.
+    from mlsub.present.places import MAX_FILES, rows
+
     first, found = group[0], {finding.actual for finding in group}
     if first.expected is not None:
         yield "expected", first.expected
     if len(found) == 1 and first.actual is not None:
         yield "found", first.actual
-    places = list(rows(group, own=len(found) > 1, whole=most is None, most_files=most_files, root=root))
+    places = list(rows(group, own=len(found) > 1, whole=most is None, most_files=most_files or MAX_FILES, root=root))
     shown = places[:most]
     more = sum(row.left_out for row in shown) + sum(row.findings for row in places[len(shown) :])
     yield "in", Lines((*(row.words for row in shown), *([f"and {plural(more, 'more place')}"] if more else [])))
