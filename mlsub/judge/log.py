@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -16,8 +13,8 @@ from mlsub.io.show import readable
 from mlsub.judge.keys import suggest_keys_of
 from mlsub.judge.rules import NAME_WIDTH, NamedRules, ReadAgain
 from mlsub.log.event import Defect, Event, RecordBatch
-from mlsub.log.events import EventTally, Fold, Handler, LogReader, read_log
-from mlsub.log.lengths import Trace
+from mlsub.log.events import ContainedReader, EventTally, Fold, LogReader, read_log
+from mlsub.log.lengths import IntervalFold, Trace
 from mlsub.log.reader import GZIP, UNPACK, RecordCutter, foreign_encoding
 from mlsub.log.reading import Crash, RcpReadingFold
 from mlsub.log.run import Run, RunFold
@@ -26,10 +23,6 @@ from mlsub.rounds import Round
 from mlsub.rules.aspects.records import AnyOfAspect, CountAspect
 from mlsub.rules.catalogue import demanded_key, effects_of, finding, has_effect, isolated, reviewed
 from mlsub.submission.model import LogReport
-
-if TYPE_CHECKING:
-    from mlsub.log.private.places import PrivateReader
-    from mlsub.log.trace import IntervalFold, TraceFold
 
 #: Bytes that tell a wide encoding.
 _HEAD = 4
@@ -92,18 +85,17 @@ class LogJudge(LogReader):
         self.run = RunFold(tally, RcpReadingFold(dialect_of(round_.usage, round_.name, round_.overlay)))
         self.defects = Defects(path, tally)
         self.rules = NamedRules(round_, tally, read_again)
-        self._trace = self._intervals = self._settings = None
-        self._private = _Besides(None)
-        if trace or intervals:
+        self._traced = trace
+        self._trace = self._settings = self._private = ContainedReader(None)
+        self._intervals = ContainedReader(IntervalFold() if intervals else None)
+        if trace:
             from mlsub.log.private.places import PrivateReader
             from mlsub.log.settings import SettingsReader
-            from mlsub.log.trace import IntervalFold, TraceFold
+            from mlsub.log.trace import TraceFold
 
-            self._settings = SettingsReader() if trace else None
-            self._trace = _Besides(TraceFold()) if trace else None
-            self._private = _Besides(PrivateReader() if trace else None)
-            self._intervals = _Besides(IntervalFold()) if intervals else None
-        besides = [one for one in (self._trace, self._intervals) if one is not None]
+            self._trace, self._settings = ContainedReader(TraceFold()), ContainedReader(SettingsReader())
+            self._private = ContainedReader(PrivateReader())
+        besides = [*([self._trace] if trace else []), *([self._intervals] if intervals else [])]
         super().__init__([self.run, *folds, *besides, self.rules], log_format=round_.log_format, tally=tally)
         self.rules.on_named = self.ask_again
         self._head = b""
@@ -133,10 +125,8 @@ class LogJudge(LogReader):
     def feed(self, piece: bytes) -> None:
         """Take the next bytes."""
         super().feed(piece)
-        self._private.call("free", self.cutter)
+        self._take_free()
         self.run.system.feed(piece)
-        if self._settings is not None:
-            self._settings.feed(piece)
         if self._wide is not None:
             self._wide.feed(piece)
         elif len(self._head) < _HEAD:
@@ -150,9 +140,18 @@ class LogJudge(LogReader):
     def close(self) -> None:
         """Nothing follows: the last line has ended."""
         super().close()
-        self._private.call("free", self.cutter)
+        self._take_free()
         if self._wide is not None:
             self._wide.close()
+
+    def _take_free(self) -> None:
+        """Read what stands between records, where somebody asks for that."""
+        if self._traced and self.cutter.free:
+            from mlsub.log.private.model import FreeText
+
+            text = FreeText.of(self.cutter)
+            self._private.call("free", text)
+            self._settings.call("free", text)
 
     def report(self) -> LogReport:
         """The report on a log that was fed to its end.
@@ -214,11 +213,9 @@ class LogJudge(LogReader):
         if private := self._private.finish():
             run = msgspec.structs.replace(run, private=private)
         review = reviewed("runs", path, audit_run, run, path, round_.usage, round_.name)
-        trace = (self._trace.finish() if self._trace is not None else None) or Trace()
-        # A log that has nothing but records prints no settings.
-        if self._settings is not None and run.other_lines != 0:
-            with suppress(Exception):  # A defect of ours, which only this fact shall suffer.
-                trace = msgspec.structs.replace(trace, settings=self._settings.finish())
+        trace = self._trace.finish() or Trace()
+        if settings := self._settings.finish():
+            trace = msgspec.structs.replace(trace, settings=settings)
         return LogReport(
             path=path,
             compliant=compliant,
@@ -230,7 +227,7 @@ class LogJudge(LogReader):
             run=run,
             findings=(*findings, *([finding("log.gzip", path)] if path.endswith(".gz") else ()), *review),
             trace=trace,
-            intervals=self._intervals.finish() if self._intervals is not None else None,
+            intervals=self._intervals.finish(),
         )
 
     def _minutes(self, run: Run) -> float | None:
@@ -265,34 +262,6 @@ class _WideLog:
                 self.defects.too_long(line, hidden=True)
             else:
                 self.defects.hidden(self._decode(line, text))
-
-
-class _Besides:
-    """A reader that has no part in the verdict: a defect of ours in it leaves out its fact, and nothing else."""
-
-    def __init__(self, fold: TraceFold | IntervalFold | PrivateReader | None) -> None:
-        self._fold: Any = fold
-
-    def handler(self, key: str | None) -> Handler | None:
-        handler = self._fold.handler(key) if self._fold is not None else None
-        return partial(self._take, handler) if handler is not None else None
-
-    def call(self, name: str, given: Any) -> None:
-        """Give the reader something else than an event, by one of its methods."""
-        if self._fold is not None:
-            self._take(getattr(self._fold, name), given)
-
-    def _take(self, handler: Callable[[Any], None], given: Any) -> None:
-        try:
-            handler(given)
-        except Exception:
-            self._fold = None
-
-    def finish(self) -> Any:
-        try:
-            return self._fold.finish() if self._fold is not None else None
-        except Exception:
-            return None
 
 
 class Defects:

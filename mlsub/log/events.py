@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, cast
 
@@ -187,6 +188,36 @@ class LogReader:
         if events:
             tally.before, tally.last = before, events[-1].time_ms
             tally.events += len(events)
+
+
+class ContainedReader:
+    """A reader that has no part in the verdict: a defect of ours in it leaves out its fact, and nothing else."""
+
+    def __init__(self, fold: Any) -> None:
+        self._fold = fold
+
+    def handler(self, key: str | None) -> Handler | None:
+        """Return what takes the events of a key."""
+        handler = self._fold.handler(key) if self._fold is not None else None
+        return partial(self._take, handler) if handler is not None else None
+
+    def call(self, name: str, given: Any) -> None:
+        """Give the reader something else than an event, by one of its methods."""
+        if self._fold is not None:
+            self._take(getattr(self._fold, name), given)
+
+    def _take(self, handler: Callable[[Any], None], given: Any) -> None:
+        try:
+            handler(given)
+        except Exception:
+            self._fold = None
+
+    def finish(self) -> Any:
+        """Return the fact; None where there is none."""
+        try:
+            return self._fold.finish() if self._fold is not None else None
+        except Exception:
+            return None
 
 
 def read_log(file: Path | str, into: LogReader) -> None:

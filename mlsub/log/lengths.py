@@ -1,4 +1,4 @@
-"""The evaluations of a run by their records: how long they take, and where in training they say they are."""
+"""The intervals of a log, and how long its evaluations take and where in training they say they are."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import math
 import msgspec
 
 from mlsub.log.event import Event
+from mlsub.log.events import Handler
 
 #: Evaluations (ms) that no model takes: of all published ones that run while the clock does, the shortest takes 65 ms.
 NO_LENGTH_MS = 5
@@ -43,6 +44,12 @@ class EvaluationLengths(msgspec.Struct, frozen=True, array_like=True):
     beside: bool = False
     shift: Shift | None = None
 
+
+#: The intervals by their names, and by the key of each edge: the interval, and whether the edge is its start.
+KINDS = ("block", "epoch", "eval")
+EDGES = {f"{kind}_{edge}": (kind, edge == "start") for kind in KINDS for edge in ("start", "stop")}
+#: Bounds memory on hostile input; published logs stay below 5,000.
+MAX_INTERVALS = 100_000
 
 Span = tuple[float, float]
 
@@ -133,6 +140,42 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     tail: tuple[str, int] | None = None
     settings: dict[str, tuple[StatedSetting, ...]] = {}
     sources: dict[str, dict[str, tuple[int, ...]]] = {}
+
+
+class IntervalFold:
+    """Collects the intervals of a log; of the starts and stops of many processes the first counts."""
+
+    def __init__(self) -> None:
+        self._spans: dict[str, list[Span]] = {kind: [] for kind in KINDS}
+        self._open: dict[str, float] = {}
+        self._cut = False
+
+    def handler(self, key: str | None) -> Handler | None:
+        """Return what takes the events of a key: the edges of intervals."""
+        return self._edge if key in EDGES else None
+
+    def _edge(self, event: Event) -> None:
+        if not math.isfinite(event.time_ms):
+            return
+        kind, starts = EDGES[event.key]
+        if starts:
+            self._open.setdefault(kind, event.time_ms)
+        elif kind in self._open:
+            self._close(kind, event.time_ms)
+
+    def _close(self, kind: str, stop: float) -> None:
+        spans = self._spans[kind]
+        start = self._open.pop(kind)
+        if len(spans) >= MAX_INTERVALS:
+            self._cut = True
+        else:
+            spans.append((start, stop))
+
+    def finish(self) -> Intervals:
+        """Return the intervals, those that are still open with an end at infinity."""
+        for kind in list(self._open):
+            self._close(kind, math.inf)
+        return Intervals(**{kind: tuple(spans) for kind, spans in self._spans.items()}, cut=self._cut)
 
 
 class LengthFold:

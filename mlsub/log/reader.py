@@ -176,7 +176,8 @@ class RecordCutter(LineCutter):
 
     The records depend on the bytes alone, never on where one piece ends and the next begins.
     ``line_count`` is the number of lines of the log, once it is closed. ``block`` is what was cut last, ``block_line``
-    the line that it begins in, and ``free`` the block without records, as far as these are plain, until it is taken.
+    the line that it begins in, and ``free`` the block with records left out of its lines, as far as these are plain,
+    until it is taken; it is empty where nothing else is in it.
 
     Args:
         token: what a record begins with.
@@ -250,7 +251,7 @@ class RecordCutter(LineCutter):
         parts = _record(self._token).split(block)
         texts, free = parts[1::2], parts[::2]
         try:
-            joined, around = b"\n".join(texts), b"".join(free)
+            joined, around = b"\n".join(texts), b"".join(free) and b"\n".join(free)
         except TypeError:  # None is among them: a text that is not an object.
             return None
         if b"\r" in joined or holds(joined, self._token):

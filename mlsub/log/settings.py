@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from mlsub.log.lengths import StatedSetting
+
+if TYPE_CHECKING:
+    from mlsub.log.private.model import FreeText
 
 #: The settings, and what they are called in what is printed, in YAML and in shells; hyphens count as underscores.
 _CALLED = {
@@ -25,8 +30,12 @@ _NAMES = {called: name for name, names in _CALLED.items() for called in names.sp
 _MOST, _LONGEST_LINE, _MOST_VALUES = 1 << 21, 1 << 14, 5
 #: The longest configuration that is read, in bytes; real ones have 15 KiB.
 MAX_CONFIGURATION = 1 << 18
-#: A line without any of these states no setting.
-_NEEDLES = (b"parallel", b"batch", b"steps", b"iters", b"learning", b" lr: ", b":::DLPAL ", b"config_")
+#: A line whose sketch is without any of these states no setting.
+_NEEDLES = (
+    *(b"parallel_size", b"parallel-size", b"batch_size", b"batch-size", b"batches to constant", b"accumulation"),
+    *(b"learning_rate", b"learning-rate", b"max_steps", b"max-steps", b"train_iters", b"train-iters"),
+    *(b" lr: ", b":::dlpal ", b"config_"),
+)
 _NUMBER = r"-?[0-9]{1,15}(?:\.[0-9]{0,15})?(?:[eE][-+]?[0-9]{1,2})?"
 #: ``name: 1``, ``name=1``, ``--name 1`` and, as Megatron has it, ``name ....... 1``; ``lr`` also stands for the rate of
 #: a step, unless it is alone in its line; and the configuration that a launcher prints.
@@ -39,44 +48,63 @@ _PRINTED = re.compile(
     r"|^:::(DLPAL) .{1,2000} ([\w.+-]{1,120})[ \r]{0,9}$"
     r"|(?<![\w.+-])(?=(config)_)(config_[\w.+-]{1,120}\.sh)\b"
 )
+_SKETCHED = re.compile(_PRINTED.pattern.replace("DLPAL", "dlpal").encode())
 #: A line that assigns, what a line of a shell assigns in another way, and a literal.
 _ASSIGNED = re.compile(r"([ \t]{0,100})(?:export[ \t]{1,9})?([A-Za-z_]{2,40})(?:=|:[ \t]{1,9})(.{0,200})")
 _MENTIONED = re.compile(r"(?<![\w-])([A-Za-z_]{2,40})=")
 _LITERAL = re.compile(rf"[\"']?({_NUMBER})[\"']?[ \t]{{0,40}};?[ \t\r]{{0,40}}(?:#.{{0,200}})?")
 
 
+#: Sketches of lines that state nothing, which stand in many logs, and how many bytes of them are kept.
+_SILENT: set[bytes] = set()
+_MOST_SILENT = 1 << 24
+
+
 class SettingsReader:
-    """Takes the first bytes of a log, in pieces of any size; :meth:`finish` gives the settings that they print."""
+    """Takes the lines of a log without records; :meth:`finish` gives the settings that they print."""
+
+    #: Bytes of silent lines, of all logs together.
+    _silent = 0
 
     def __init__(self) -> None:
-        self._head = bytearray()
+        self._left = _MOST
+        self._found: dict[str, dict[float | str, StatedSetting]] = {}
 
-    def feed(self, piece: bytes) -> None:
-        """Take the next bytes."""
-        self._head += piece[: _MOST - len(self._head)]
+    def free(self, text: FreeText) -> None:
+        """Take the next lines."""
+        if self._left <= 0:
+            return
+        self._left -= len(text)
+        new = text.different - _SILENT
+        stating = {line for line in new if _may_state(line)}
+        if SettingsReader._silent < _MOST_SILENT:
+            _SILENT.update(new - stating)
+            SettingsReader._silent += sum(map(len, new - stating))
+        for number in [number for number, sketch in enumerate(text.sketches) if sketch in stating] if stating else ():
+            for name, value, called in _read_line(text.lines[number][:_LONGEST_LINE]):
+                values = self._found.setdefault(name, {})
+                if value not in values and len(values) < _MOST_VALUES:
+                    values[value] = StatedSetting(value, text.line_at(number), called)
 
     def finish(self) -> dict[str, tuple[StatedSetting, ...]]:
-        """Return what was printed so far outside of records, by its names, each with its first different values."""
-        found: dict[str, dict[float | str, StatedSetting]] = {}
-        head, lines = bytes(self._head) + b"\n", dict[int, int]()
-        # Looking for each needle in all of it takes a fifth of the time of looking into each line.
-        for needle in _NEEDLES:
-            place = head.find(needle)
-            while place >= 0:
-                end = lines[head.rfind(b"\n", 0, place) + 1] = head.find(b"\n", place)
-                place = head.find(needle, end)
-        number, counted = 1, 0
-        for begin, end in sorted(lines.items()):
-            number, counted = number + head.count(b"\n", counted, begin), begin
-            line = head[begin : min(end, begin + _LONGEST_LINE)]
-            for match in _PRINTED.finditer(line.decode("latin-1")) if b":::MLL" not in line else ():
-                called, text = (group for group in match.groups() if group)
-                name = _NAMES[called.replace("-", "_")]
-                setting = StatedSetting(text if name == "config_file" else float(text), number, called)
-                values = found.setdefault(name, {})
-                if len(values) < _MOST_VALUES:
-                    values.setdefault(setting.value, setting)
-        return {name: tuple(values.values()) for name, values in found.items()}
+        """Return what was printed so far, by its names, each with its first different values."""
+        return {name: tuple(values.values()) for name, values in self._found.items()}
+
+
+def _may_state(sketch: bytes) -> bool:
+    """Return whether a line of this sketch may state a setting."""
+    return any(map(sketch.__contains__, _NEEDLES)) and _SKETCHED.search(sketch, 0, _LONGEST_LINE) is not None
+
+
+@lru_cache(maxsize=512)
+def _read_line(line: bytes) -> tuple[tuple[str, float | str, str], ...]:
+    """Return the settings of a line that is no record, each by its name, with its value and how it is called there."""
+    found = []
+    for match in _PRINTED.finditer(line.decode("latin-1")) if b":::MLL" not in line else ():
+        called, text = (group for group in match.groups() if group)
+        name = _NAMES[called.replace("-", "_")]
+        found.append((name, text if name == "config_file" else float(text), called))
+    return tuple(found)
 
 
 def read_configuration(name: str, content: bytes) -> dict[str, StatedSetting]:

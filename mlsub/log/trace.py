@@ -1,4 +1,4 @@
-"""What may be asked of a log besides its run: its intervals; and for forensics gaps, throughput, fingerprints."""
+"""What forensics asks of a log besides its run: gaps, throughput, fingerprints, the code that logged it."""
 
 from __future__ import annotations
 
@@ -16,50 +16,7 @@ from mlsub.io.data import blake2b
 from mlsub.io.show import show
 from mlsub.log.event import Event
 from mlsub.log.events import Handler
-from mlsub.log.lengths import Gap, Intervals, KeyMark, Lengths, Span, Trace
-
-#: The intervals by their names, and by the key of each edge: the interval, and whether the edge is its start.
-KINDS = ("block", "epoch", "eval")
-EDGES = {f"{kind}_{edge}": (kind, edge == "start") for kind in KINDS for edge in ("start", "stop")}
-#: Bounds memory on hostile input; published logs stay below 5,000.
-MAX_INTERVALS = 100_000
-
-
-class IntervalFold:
-    """Collects the intervals of a log; of the starts and stops of many processes the first counts."""
-
-    def __init__(self) -> None:
-        self._spans: dict[str, list[Span]] = {kind: [] for kind in KINDS}
-        self._open: dict[str, float] = {}
-        self._cut = False
-
-    def handler(self, key: str | None) -> Handler | None:
-        """Return what takes the events of a key: the edges of intervals."""
-        return self._edge if key in EDGES else None
-
-    def _edge(self, event: Event) -> None:
-        if not math.isfinite(event.time_ms):
-            return
-        kind, starts = EDGES[event.key]
-        if starts:
-            self._open.setdefault(kind, event.time_ms)
-        elif kind in self._open:
-            self._close(kind, event.time_ms)
-
-    def _close(self, kind: str, stop: float) -> None:
-        spans = self._spans[kind]
-        start = self._open.pop(kind)
-        if len(spans) >= MAX_INTERVALS:
-            self._cut = True
-        else:
-            spans.append((start, stop))
-
-    def finish(self) -> Intervals:
-        """Return the intervals, those that are still open with an end at infinity."""
-        for kind in list(self._open):
-            self._close(kind, math.inf)
-        return Intervals(**{kind: tuple(spans) for kind, spans in self._spans.items()}, cut=self._cut)
-
+from mlsub.log.lengths import EDGES, KINDS, Gap, KeyMark, Lengths, Trace
 
 #: Gaps below this (ms) are not pauses; the table of gaps stays small without them.
 LEAST_GAP_MS = 1_000.0
@@ -85,7 +42,7 @@ _RUN = frozenset(("run_start", "run_stop"))
 _RATED = frozenset(("throughput", "tracked_stats"))
 _RATE_NAMES = ("throughput", "imgs_sec", "samples_per_second", "throughput_samples_per_sec")
 #: What a record counts its place in training by, and the keys of those that do.
-_PLACES = ("samples_count", "step_num", "step", "epoch_num", "first_epoch_num")
+_PLACES = ("samples_count", "step_num", "step", "epoch_num", "first_epoch_num", "epoch_count")
 _PLACED = frozenset((*EDGES, "eval_accuracy", "eval_error"))
 #: Blocks whose size the next records may tell.
 _MOST_UNSIZED = 4
@@ -229,8 +186,8 @@ class TraceFold:
 
     def _add_placed(self, event: Event) -> None:
         metadata = event.metadata if isinstance(event.metadata, dict) else {}
-        stated = {name: _number(metadata.get(name)) for name in (*_PLACES, "epoch_count")}
-        self._add(event, {name: number for name, number in stated.items() if number is not None})
+        there = [name for name in _PLACES if name in metadata]
+        self._add(event, {name: number for name in there if (number := _number(metadata[name])) is not None})
 
     def _add_site(self, event: Event) -> None:
         """Note the line of code that a record says it was logged by."""

@@ -16,8 +16,8 @@ from typing import BinaryIO
 from mlsub.io import MlsubError
 from mlsub.io.look import open_regular
 from mlsub.io.show import plain
-from mlsub.log.private import known, patterns
-from mlsub.log.private.model import Private, PrivateKind, PrivateSpan, Spot, Thing, Where
+from mlsub.log.private import known
+from mlsub.log.private.model import SKETCH, Private, PrivateKind, PrivateSpan, Spot, Thing, Where
 from mlsub.log.rewrite import FREE, FileEdit, check_source, common_folder, for_each, zones
 from mlsub.packing.manifest import Redact
 from mlsub.present.terminal import Progress
@@ -55,7 +55,7 @@ class Redactor:
     """What is private in some logs, and the placeholder of each: the same thing has the same one in all of them.
 
     Args:
-        words: what is replaced beside what is found; of texts see :func:`~mlsub.log.private.patterns.literal`.
+        words: what is replaced beside what is found; of texts see :func:`compile_text`.
         also: rows of the list of what is not replaced, each beginning with its handle, or texts that are replaced.
 
     Raises:
@@ -67,7 +67,7 @@ class Redactor:
         #: The handles of those that nothing has so far.
         self.unknown_handles = {line.split()[0] for line in also if _HANDLE.match(line)}
         plain_texts = sorted({line for line in also if not _HANDLE.match(line)}, key=len, reverse=True)
-        self._texts = (*map(patterns.literal, words.patterns), *(patterns.literal(line, "\n") for line in plain_texts))
+        self._texts = (*map(compile_text, words.patterns), *(compile_text(line, "\n") for line in plain_texts))
         self._env = words.env
         names = {name.encode("utf-8", "surrogateescape"): kind for name, kind in given.items()}
         self._finder = known.PrivateFinder(names)
@@ -188,7 +188,7 @@ class Redactor:
                     self._finder.names[value] = kind
                 before = rest[max(0, start - _BESIDE) : start].rpartition(b"\n")[2]
                 beside = before + b"\n" + rest[end : end + _BESIDE].partition(b"\n")[0]
-                alike = kind, beside.translate(patterns.SKETCH)
+                alike = kind, beside.translate(SKETCH)
                 if self._alike[alike] >= MAX_ALIKE or len(self._unsure) >= MAX_UNSURE:
                     self.more_unsure += 1
                     continue
@@ -311,3 +311,15 @@ def _shown(kind: PrivateKind, key: bytes) -> str:
     if kind is PrivateKind.SECRET:
         return f"{text[:4]}..."
     return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 3]}..."
+
+
+def compile_text(text: str, star: str = "*") -> re.Pattern[bytes]:
+    """Return a text to look for, in which ``star`` stands for up to 200 characters other than blanks.
+
+    Raises:
+        MlsubError: it is empty, has more than two stars, or nothing between or beside them.
+    """
+    parts = text.encode("utf-8", "surrogateescape").split(star.encode())
+    if not text.strip("* ") or len(parts) > 3 or any(one in text for one in "\n\r\0"):
+        raise MlsubError(f"cannot look for {text!r}. Give plain text, with at most two * for what varies.")
+    return re.compile(rb"[^\s\0]{0,200}".join(map(re.escape, parts)))

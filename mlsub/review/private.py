@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+from bisect import bisect
 from collections.abc import Iterator
+from itertools import accumulate
 from pathlib import Path
 
 from mlsub.findings import Finding
@@ -38,7 +40,8 @@ def audit_code_text(folder: Path, file_tree: FileTree) -> Iterator[Finding]:
 
     Of each file the head is read, of those that configure a training more.
     """
-    from mlsub.log.private.places import PrivateReader
+    from mlsub.log.private.model import FreeText
+    from mlsub.log.private.places import PrivateReader, finder
 
     texts = dict(_read_code(folder, file_tree))
     for path, text in texts.items():
@@ -46,13 +49,15 @@ def audit_code_text(folder: Path, file_tree: FileTree) -> Iterator[Finding]:
         said = _CONFIDENTIAL.search(head) if any(word in head for word in _CONFIDENTIAL_WORDS) else None
         if said:
             yield finding("code.confidential", path, line=head.count(b"\n", 0, said.start()) + 1)
-    # Most packages have nothing to ask about, which takes one look at all that they say.
-    reader = PrivateReader()
-    reader.text(b"\n".join(texts.values()))
-    for path, text in texts.items() if reader.finish() else ():
-        reader = PrivateReader()
-        reader.text(_AUTHOR.sub(b"", text))
-        yield from tell_private(path, reader.finish(), {})
+    # Most files have nothing to ask about, which takes one look at all that they say.
+    ends = list(accumulate(text.count(b"\n") + text.count(b"\r") + 1 for text in texts.values()))
+    lines = {number for number, *_ in finder().find_asked(FreeText(b"\n".join(texts.values())))}
+    places = {bisect(ends, number) for number in lines}
+    for place, (path, text) in enumerate(texts.items()):
+        if place in places:
+            reader = PrivateReader()
+            reader.free(FreeText(_AUTHOR.sub(b"", text)))
+            yield from tell_private(path, reader.finish(), {})
 
 
 def _read_code(folder: Path, file_tree: FileTree) -> Iterator[tuple[str, bytes]]:

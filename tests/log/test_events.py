@@ -173,7 +173,7 @@ def test_a_fold_besides_the_verdict_comes_to_its_fact_or_to_none_and_never_to_an
     file = tmp_path / "result_0.txt"
     file.write_bytes(line("a") + line("b"))
     plain = report_on(file, "training", "1.0")
-    with patch("mlsub.log.trace.IntervalFold", Broken):
+    with patch("mlsub.judge.log.IntervalFold", Broken):
         both = report_on(file, "training", "1.0", trace=True, intervals=True)
     assert (both.findings, both.run, both.intervals) == (plain.findings, plain.run, None)
     assert (sorted(both.trace.keys), plain.trace) == (["a", "b"], Trace())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ from hypothesis import strategies as st
 
 from mlsub.io.data import load_yaml
 from mlsub.log.lengths import StatedSetting
+from mlsub.log.private.model import FreeText
+from mlsub.log.reader import RecordCutter
 from mlsub.log.settings import _MOST, SettingsReader, read_configuration
 
 TABLES = load_yaml(Path(__file__).with_name("settings.yaml"))
@@ -19,9 +22,10 @@ LINE = b"  micro_batch_size: 2\n"
 
 
 def printed(*pieces: bytes) -> dict[str, list[list[Any]]]:
-    reader = SettingsReader()
-    for piece in pieces:
-        reader.feed(piece)
+    reader, cutter = SettingsReader(), RecordCutter()
+    for cut in (*(partial(cutter.feed, piece) for piece in pieces), cutter.close):
+        cut()
+        reader.free(FreeText.of(cutter))
     return {name: [[one.value, one.line] for one in values] for name, values in reader.finish().items()}
 
 

@@ -10,8 +10,8 @@ from functools import lru_cache
 from itertools import accumulate, chain, islice
 
 from mlsub.log.private import patterns
-from mlsub.log.private.model import PrivateKind, PrivateSpan, Thing
-from mlsub.log.private.patterns import SKETCH, Candidate, Forms, all_forms, candidates, is_mixed
+from mlsub.log.private.model import SKETCH, FreeText, PrivateKind, PrivateSpan, Thing
+from mlsub.log.private.patterns import Candidate, Forms, all_forms, candidates, is_mixed
 
 #: Whose names may stand elsewhere too.
 _OWNERS = (PrivateKind.PATH, PrivateKind.HOST, PrivateKind.USER)
@@ -132,19 +132,20 @@ class PrivateFinder:
         self.names.update(dict.fromkeys(new[:room], kind))
         self._forgot |= len(names) > MAX_MEMBERS or len(set(new)) > room
 
-    def find_asked(self, text: bytes) -> Iterator[tuple[int, bytes, Thing]]:
-        """Yield what a review asks about within one of whole lines: the place of the line, and what stands there.
+    def find_asked(self, text: FreeText) -> Iterator[tuple[int, bytes, Thing]]:
+        """Yield what a review asks about: the place of the line, and what stands there.
 
         Nothing is learned of it. Most lines have nothing, and stand in many logs.
         """
-        lines = text.translate(SKETCH).split(b"\n")
-        unknown = set(lines).difference(self._empty)
+        self._make_room()
+        unknown = text.different - self._empty
         noted = self._note(unknown, _find_asked) if unknown else {}
         self._empty.update(line for line in unknown if not noted[line])
         if unknown <= self._empty:
             return
-        for number, (line, sketch) in enumerate(zip(text.replace(b"\r", b"\n").split(b"\n"), lines, strict=True)):
+        for number, sketch in enumerate(text.sketches):
             for start, end, judge in noted[sketch] if sketch in unknown else ():
+                line = text.lines[number]
                 for first, last, thing in judge(line[start:end]):
                     yield number, line[start + first : start + last], thing
 
@@ -154,10 +155,7 @@ class PrivateFinder:
 
     def _judged(self, text: bytes, *searches: _Search) -> list[PrivateSpan]:
         """Return what is found in whole lines, by searches in their sketches that are noted."""
-        if self._kept > _MAX_KEPT:
-            self._noted.clear()
-            self._empty.clear()
-            self._kept = 0
+        self._make_room()
         lines = text.translate(SKETCH).split(b"\n")
         different = dict.fromkeys(lines)
         noted = [self._note(different, search) for search in searches]
@@ -171,6 +169,13 @@ class PrivateFinder:
                     found.append((begin + first, begin + last, thing))
             at += len(line) + 1
         return found
+
+    def _make_room(self) -> None:
+        """Forget the lines that are noted where they are too many."""
+        if self._kept > _MAX_KEPT:
+            self._noted.clear()
+            self._empty.clear()
+            self._kept = 0
 
     def _note(self, lines: Iterable[bytes], search: _Search) -> _Noted:
         """Return what may be private in sketches of lines; what is not noted yet is searched for."""
@@ -237,7 +242,7 @@ def _find_unsure(sketch: bytes) -> Iterator[Candidate]:
 
 
 def _by_words(sketch: bytes, forms: Forms) -> Iterator[Candidate]:
-    return candidates(sketch, forms.hints_in(b"\n".join(set(sketch.split()))), forms)
+    return candidates(sketch, forms.hints_in_words(sketch), forms)
 
 
 def members(hosts: bytes) -> list[bytes]:

@@ -10,12 +10,13 @@ from typing import NamedTuple
 
 import msgspec
 
-from mlsub.io import MlsubError
 from mlsub.io.data import shipped
-from mlsub.log.private.model import PrivateKind, PrivateSpan
+from mlsub.log.private.model import SKETCH, PrivateKind, PrivateSpan
 
 #: How far before something private is looked for what must not stand there.
 _NEAR = 40
+#: No token has fewer letters: Slack's has 15.
+_SHORTEST_TOKEN = 15
 
 
 class _Token(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -60,9 +61,6 @@ class _Looks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 LOOKS = shipped(__file__, "looks.yaml", _Looks)
 TOKENS = shipped(__file__, "tokens.yaml", tuple[_Token, ...])
-#: In lower case, with one kind of line end and 0 for every digit: what lines that differ in numbers have in common.
-SKETCH = bytes(range(256)).lower().translate(bytes.maketrans(b"\r123456789", b"\n000000000"))
-
 #: Says what of a value is private, with places counted from its beginning.
 Judge = Callable[[bytes], tuple[PrivateSpan, ...]]
 #: A part of a sketch in which something may be private, and what judges that part of the text itself.
@@ -158,13 +156,22 @@ class Forms(tuple[LookedFor, ...]):
     """Forms that are looked for together."""
 
     @cached_property
-    def hints(self) -> frozenset[bytes]:
-        """The hints of all of them: each is searched for once in a text."""
-        return frozenset(word for one in self for word in one.near)
+    def _hints(self) -> tuple[frozenset[bytes], frozenset[bytes]]:
+        """The hints of tokens alone, and all others: each is searched for once in a text."""
+        tokens = frozenset(word for one in self if one.form.exact for word in one.near)
+        others = frozenset(word for one in self if not one.form.exact for word in one.near)
+        return tokens - others, others
 
     def hints_in(self, text: bytes) -> set[bytes]:
         """Return the hints that are in a text."""
-        return {hint for hint in self.hints if hint in text}
+        return {hint for hints in self._hints for hint in hints if hint in text}
+
+    def hints_in_words(self, text: bytes) -> set[bytes]:
+        """Return the hints that are in a text, of forms whose hints have no blanks: words stand there several times."""
+        words = set(text.split())
+        long = (word for word in words if len(word) >= _SHORTEST_TOKEN)
+        texts = zip(self._hints, (b"\n".join(long), b"\n".join(words)), strict=True)
+        return {hint for hints, joined in texts for hint in hints if hint in joined}
 
 
 class AllForms(NamedTuple):
@@ -384,15 +391,3 @@ def learnable(kind: PrivateKind, name: bytes) -> bool:
     ):
         return False
     return len(name) >= 4 or (kind is PrivateKind.HOST and is_mixed(name))
-
-
-def literal(text: str, star: str = "*") -> re.Pattern[bytes]:
-    """Return a text to look for, in which ``star`` stands for up to 200 characters other than blanks.
-
-    Raises:
-        MlsubError: it is empty, has more than two stars, or nothing between or beside them.
-    """
-    parts = text.encode("utf-8", "surrogateescape").split(star.encode())
-    if not text.strip("* ") or len(parts) > 3 or any(one in text for one in "\n\r\0"):
-        raise MlsubError(f"cannot look for {text!r}. Give plain text, with at most two * for what varies.")
-    return re.compile(rb"[^\s\0]{0,200}".join(map(re.escape, parts)))

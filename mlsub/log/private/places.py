@@ -8,17 +8,17 @@ from functools import cache
 
 from mlsub.log.event import RecordBatch
 from mlsub.log.private.known import PrivateFinder
-from mlsub.log.private.model import PrivateKind, Thing
+from mlsub.log.private.model import FreeText, PrivateKind, Thing
 from mlsub.log.private.patterns import is_inside, is_rare, user_of
-from mlsub.log.reader import RecordCutter
+from mlsub.log.reader import holds
 from mlsub.log.run import PrivatePlaces
 
 #: What a record is searched for: the rest of it is numbers and words of the rules.
-_IN_RECORDS = (b"/home/", b"/Users/", b"@")
+_IN_RECORDS = (b"/home/", b"/U", b"@")
 
 
 @cache
-def _finder() -> PrivateFinder:
+def finder() -> PrivateFinder:
     """The finder of this process: lines that differ only in digits are searched once, in whichever log they stand."""
     return PrivateFinder({})
 
@@ -29,32 +29,25 @@ class PrivateReader:
     def __init__(self) -> None:
         self._found: dict[str, tuple[int, int]] = {}
 
-    def free(self, cutter: RecordCutter) -> None:
-        """Take the lines without a record among those that were cut last."""
-        text, block, first = cutter.free, cutter.block, cutter.block_line
-        cutter.free = b""
-        if text:
-            self._take(text, lambda _, value: first + block.count(b"\n", 0, max(block.find(value), 0)))
-
     def records(self, records: RecordBatch) -> None:
         """Take records."""
-        if any(hint in records.joined for hint in _IN_RECORDS):
-            self._take(records.joined, lambda number, _: records.lines[number])
+        if any(holds(records.joined, hint) for hint in _IN_RECORDS):
+            self._take(FreeText(records.joined), records.lines.__getitem__)
 
-    def text(self, text: bytes) -> None:
-        """Take a file that is no log."""
-        self._take(text, lambda number, _: number + 1)
+    def free(self, text: FreeText) -> None:
+        """Take lines without records."""
+        self._take(text, text.line_at)
 
-    def _take(self, text: bytes, line_at: Callable[[int, bytes], int]) -> None:
+    def _take(self, text: FreeText, line_at: Callable[[int], int]) -> None:
         # Each kind counts once a line, however many forms find it there.
-        found: dict[str, dict[int, bytes]] = {}
-        for number, value, thing in _finder().find_asked(text):
+        found: dict[str, set[int]] = {}
+        for number, value, thing in finder().find_asked(text):
             kind = _kind_of(value, thing)
             if kind is not None:
-                found.setdefault(kind, {}).setdefault(number, value)
-        for kind, lines in found.items():
+                found.setdefault(kind, set()).add(number)
+        for kind, numbers in found.items():
             first, count = self._found.get(kind, (sys.maxsize, 0))
-            self._found[kind] = min(first, line_at(*next(iter(lines.items())))), count + len(lines)
+            self._found[kind] = min(first, line_at(min(numbers))), count + len(numbers)
 
     def finish(self) -> tuple[PrivatePlaces, ...]:
         """Return what there was, by the line in which it stands first."""

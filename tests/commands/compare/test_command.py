@@ -94,7 +94,7 @@ def test_names_and_values_that_could_steer_a_terminal_are_shown_as_text(kind: st
 
 def test_a_log_that_goes_away_while_it_is_compared_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tree = make_tree(tmp_path)
-    monkeypatch.setattr("mlsub.log.trace.IntervalFold.finish", lambda _: 1 / 0)
+    monkeypatch.setattr("mlsub.log.lengths.IntervalFold.finish", lambda _: 1 / 0)
     outcome = run("compare", "--trainings", tree.folder, tree.folder)
     assert outcome.status == 0
     assert "Not divided: no run has a time that counts, or its log cannot be read." in " ".join(outcome.stdout.split())

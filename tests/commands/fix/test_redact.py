@@ -14,10 +14,9 @@ from mlsub.io import MlsubError
 from mlsub.log import reader
 from mlsub.log.private.known import MAX_LOOKED_UP, MAX_MEMBERS, members
 from mlsub.log.private.model import Spot, Where
-from mlsub.log.private.patterns import literal
 from mlsub.log.rewrite import records_of, rewrite
 from mlsub.packing.manifest import Redact
-from mlsub.packing.redactor import Redactor
+from mlsub.packing.redactor import Redactor, compile_text
 from tests.commands.fix.logs import LISTS, events, logs
 from tools.oracle.shared import ABSENT, CORPUS, present
 
@@ -60,7 +59,7 @@ def test_a_text_of_a_file_is_replaced_as_it_stands_there(tmp_path: Path) -> None
 @pytest.mark.parametrize("text", ["", "*", " ", "a*b*c*d", "a\nb"])
 def test_a_text_that_says_nothing_is_refused(text: str) -> None:
     with pytest.raises(MlsubError, match="cannot look for"):
-        literal(text)
+        compile_text(text)
 
 
 def test_lists_of_hosts_are_taken_apart_within_bounds() -> None:

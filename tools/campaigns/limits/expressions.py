@@ -52,7 +52,7 @@ MADE: dict[str, Callable[[], Any] | None] = {
     "mlsub/commands/audit/sentence.py:_kind_pattern": _made("commands.audit.sentence:_kind_pattern", "alike"),
     "mlsub/commands/audit/subject.py:differences": lambda: r"dgx[\W_]{1,3}a100",
     "mlsub/log/private/patterns.py:_filled": None,
-    "mlsub/log/private/patterns.py:literal": _made("log.private.patterns:literal", "ab*cd"),
+    "mlsub/packing/redactor.py:compile_text": _made("packing.redactor:compile_text", "ab*cd"),
     "mlsub/io/problems.py:pattern": None,
     "mlsub/io/show.py:spellings": _made("io.show:spellings", (("dgx a100", ("a",)), ("tpu", ("b",)))),
     "mlsub/log/reader.py:_record": _made("log.reader:_record", b":::MLLOG "),
