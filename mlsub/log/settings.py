@@ -28,6 +28,8 @@ _CALLED = {
 _NAMES = {called: name for name, names in _CALLED.items() for called in names.split()}
 #: A training prints its settings before it trains, published ones in the first 0.3 MiB; how much of a line is read.
 _MOST, _LONGEST_LINE, _MOST_VALUES = 1 << 21, 1 << 14, 5
+#: Lines up to this many bytes are remembered from log to log.
+_SHORT = 512
 #: The longest configuration that is read, in bytes; real ones have 15 KiB.
 MAX_CONFIGURATION = 1 << 18
 #: A line whose sketch is without any of these states no setting.
@@ -55,16 +57,8 @@ _MENTIONED = re.compile(r"(?<![\w-])([A-Za-z_]{2,40})=")
 _LITERAL = re.compile(rf"[\"']?({_NUMBER})[\"']?[ \t]{{0,40}};?[ \t\r]{{0,40}}(?:#.{{0,200}})?")
 
 
-#: Sketches of lines that state nothing, which stand in many logs, and how many bytes of them are kept.
-_SILENT: set[bytes] = set()
-_MOST_SILENT = 1 << 24
-
-
 class SettingsReader:
     """Takes the lines of a log without records; :meth:`finish` gives the settings that they print."""
-
-    #: Bytes of silent lines, of all logs together.
-    _silent = 0
 
     def __init__(self) -> None:
         self._left = _MOST
@@ -75,11 +69,7 @@ class SettingsReader:
         if self._left <= 0:
             return
         self._left -= len(text)
-        new = text.different - _SILENT
-        stating = {line for line in new if _may_state(line)}
-        if SettingsReader._silent < _MOST_SILENT:
-            _SILENT.update(new - stating)
-            SettingsReader._silent += sum(map(len, new - stating))
+        stating = {line for line in text.different if (_states if len(line) <= _SHORT else _may_state)(line)}
         for number in [number for number, sketch in enumerate(text.sketches) if sketch in stating] if stating else ():
             for name, value, called in _read_line(text.lines[number][:_LONGEST_LINE]):
                 values = self._found.setdefault(name, {})
@@ -94,6 +84,10 @@ class SettingsReader:
 def _may_state(sketch: bytes) -> bool:
     """Return whether a line of this sketch may state a setting."""
     return any(map(sketch.__contains__, _NEEDLES)) and _SKETCHED.search(sketch, 0, _LONGEST_LINE) is not None
+
+
+#: The same of lines that stand in many logs.
+_states = lru_cache(maxsize=1 << 15)(_may_state)
 
 
 @lru_cache(maxsize=512)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from bisect import bisect
 from collections.abc import Iterator
@@ -10,10 +9,10 @@ from itertools import accumulate
 from pathlib import Path
 
 from mlsub.findings import Finding
-from mlsub.io.look import open_regular
 from mlsub.review.run import tell_private
 from mlsub.rules.catalogue import finding
 from mlsub.submission.file_tree import FileTree, Item, ItemKind
+from mlsub.submission.templates import content_of
 
 #: What configures or starts a training, by its name, and how much of it is read; of other code the head is.
 _CONFIG = re.compile(
@@ -46,9 +45,9 @@ def audit_code_text(folder: Path, file_tree: FileTree) -> Iterator[Finding]:
     texts = dict(_read_code(folder, file_tree))
     for path, text in texts.items():
         head = text[:MAX_HEAD].lower()
-        said = _CONFIDENTIAL.search(head) if any(word in head for word in _CONFIDENTIAL_WORDS) else None
-        if said:
-            yield finding("code.confidential", path, line=head.count(b"\n", 0, said.start()) + 1)
+        match = _CONFIDENTIAL.search(head) if any(word in head for word in _CONFIDENTIAL_WORDS) else None
+        if match:
+            yield finding("code.confidential", path, line=head.count(b"\n", 0, match.start()) + 1)
     # Most files have nothing to ask about, which takes one look at all that they say.
     ends = list(accumulate(text.count(b"\n") + text.count(b"\r") + 1 for text in texts.values()))
     lines = {number for number, *_ in finder().find_asked(FreeText(b"\n".join(texts.values())))}
@@ -67,8 +66,9 @@ def _read_code(folder: Path, file_tree: FileTree) -> Iterator[tuple[str, bytes]]
         if not _is_code(item) or left <= 0:
             continue
         try:
-            with open_regular(os.fspath(folder / item.path), buffering=0, follow=False) as stream:
-                text = stream.read(MAX_CONFIG if _CONFIG.fullmatch(item.name) else MAX_HEAD)
+            text = content_of(
+                folder / item.path, MAX_CONFIG if _CONFIG.fullmatch(item.name) else MAX_HEAD, follow=False
+            )
         except OSError:
             continue  # There is a finding on it, where it is asked for.
         left -= len(text)

@@ -49,9 +49,9 @@ def asks_of(findings: Sequence[Finding], observations: Sequence[Observation]) ->
     for group in groups.values():
         first = group[0]
         keys = {demanded_key(one.rule) or "": None for one in group}
-        said = (
-            f"{several(list(keys), 5)} appear more than once, with the same value" if len(keys) > 1 else first.message
-        )
+        message = first.message
+        if len(keys) > 1:
+            message = f"{several(list(keys), 5)} appear more than once, with the same value"
         info = catalogue().get(first.rule)
         known = [figures.get(replace(one, suppressed=None, severity=Severity.NOTE)) for one in group]
         asked.append(
@@ -59,7 +59,7 @@ def asks_of(findings: Sequence[Finding], observations: Sequence[Observation]) ->
                 rule=first.rule,
                 kind=first.kind,
                 severity=first.severity,
-                question=_question(group, said.rstrip("."), info.ask if info else ""),
+                question=_question(group, message.rstrip("."), info.ask if info else ""),
                 why=info.why.strip() if info else "",
                 findings=tuple(group),
                 figures=tuple(one or {} for one in known) if any(known) else (),
