@@ -13,11 +13,15 @@ import pytest
 from msgspec.structs import replace
 
 from mlsub.commands.review.asks import _question
+from mlsub.commands.review.document import _entries_table
+from mlsub.commands.review.model import Organisation, ReviewedEntry
 from mlsub.findings import Severity
-from mlsub.review.disclosure import show_value
+from mlsub.present.document import text_of
+from mlsub.review.disclosure import Disclosure, show_value
 from mlsub.rules.catalogue import catalogue, finding
 from tests.conftest import ExpectedText
 from tests.review.runs.build import at, delay, every, put, stretch, write_tree
+from tests.score.reports import make_entry
 from tools.support.corpus import CORPUS
 from tools.support.make_tree import make_tree, snapshot, spoil
 from tools.support.runner import REPOSITORY, Outcome, answer_schema, run
@@ -483,6 +487,22 @@ def test_each_number_and_place_of_a_page_is_a_link(tmp_path: Path) -> None:
         (made / name / "results" / "rack1" / "bert").resolve() for name in ("ACME", "Zeta")
     }
     assert set(re.findall(r"\]\(#([^)]+)\)", page.with_suffix(".md").read_text())) == inside
+
+
+@pytest.mark.parametrize(("runs", "cell"), [(10, "pass +2.50%"), (0, "-")])
+def test_an_entry_without_logs_has_no_verdict_on_its_convergence(runs: int, cell: str) -> None:
+    entry = make_entry(runs=runs)
+    reviewed_entry = ReviewedEntry(
+        **{name: getattr(entry, name) for name in entry.__struct_fields__},
+        benchmark_name=entry.benchmark,
+        margin_percent=2.5,
+        left_out=(),
+        disclosure=Disclosure(path=entry.path),
+    )
+    organisation = Organisation(**dict.fromkeys(Organisation.__struct_fields__, ""))
+    table = _entries_table([(organisation, 1, reviewed_entry)], alone=True)
+    at = [column.name for column in table.columns].index("RCP margin")
+    assert text_of(table.rows[0][at]) == cell
 
 
 def test_runs_that_are_good_are_counted_and_those_that_are_not(tmp_path: Path) -> None:
