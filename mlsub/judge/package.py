@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -16,7 +16,7 @@ from mlsub.io import reason_of
 from mlsub.io.show import readable
 from mlsub.judge.entry import JudgedEntry, judge_entry, official_only_if_checked
 from mlsub.review.cross import audit_frameworks, audit_organisation_seeds, audit_submitters
-from mlsub.review.disclosure import audit_disclosures, is_configuration
+from mlsub.review.disclosure import Configurations, audit_disclosures, is_configuration
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import demanded_key, finding, has_effect, isolated, reviewed
 from mlsub.rules.load import EntryRequirements, entry_requirements
@@ -193,12 +193,18 @@ def judge_package(
         findings.extend(f for log in read for f in log.findings)
         findings.extend(verdict.findings)
     findings.extend(about_flags)
-    findings.extend(reviewed("disclosure", package.path, lambda: _audit_disclosures(package, entries)))
-    if round_.usage in CODE_USAGES and any(log.trace.keys for entry in entries for log in entry.logs):
-        # What reads files of the code is for those who review, not for each check.
+    # What reads files of the code is for those who review, and trace the logs, not for each check.
+    traced = any(log.trace.keys for entry in entries for log in entry.logs)
+    configurations = _read_configurations(package) if traced else {}
+    of_entries = (entries, package.file_tree, configurations)
+    findings.extend(reviewed("disclosure", package.path, audit_disclosures, *of_entries))
+    if traced:
+        from mlsub.review.private import audit_code_text
         from mlsub.review.sources import audit_sources
 
-        findings.extend(reviewed("code.source-missing", package.path, lambda: audit_sources(entries, package)))
+        findings.extend(reviewed("run.contact", package.path, audit_code_text, package))
+        if round_.usage in CODE_USAGES:
+            findings.extend(reviewed("code.source-missing", package.path, audit_sources, entries, package))
     findings.extend(reviewed("cross.submitter", package.path, lambda: audit_submitters(entries)))
     findings.extend(reviewed("cross.framework", package.path, lambda: audit_frameworks(entries)))
     findings.extend(reviewed("seed.not-random", package.path, lambda: audit_organisation_seeds(entries)))
@@ -220,16 +226,15 @@ def judge_package(
     return report, frozenset(path for entry in judged for path in entry.copies)
 
 
-def _audit_disclosures(package: Package, entries: Sequence[Entry]) -> Iterator[Finding]:
-    """Yield what entries disclose and what cannot be so; only where a review traces the logs is code read."""
-    found = {}
-    if package.file_tree and any(log.trace.keys for entry in entries for log in entry.logs):
-        from mlsub.log.settings import MAX_CONFIGURATION, read_configuration
+def _read_configurations(package: Package) -> Configurations:
+    """Return what the configurations in the code assign; of one that cannot be read there is a finding."""
+    from mlsub.log.settings import MAX_CONFIGURATION, read_configuration
 
-        for path in [path for path in package.file_tree.code if is_configuration(path)][:_MOST_CONFIGURATIONS]:
-            with suppress(OSError):  # There is a finding on a file that cannot be read.
-                found[path] = read_configuration(path, content_of(package.folder / path, MAX_CONFIGURATION))
-    yield from audit_disclosures(entries, package.file_tree, found)
+    found, files = {}, package.file_tree.code if package.file_tree else ()
+    for path in [path for path in files if is_configuration(path)][:_MOST_CONFIGURATIONS]:
+        with suppress(OSError):
+            found[path] = read_configuration(path, content_of(package.folder / path, MAX_CONFIGURATION))
+    return found
 
 
 def _empty_folders(package: Package, round_: Round) -> Iterator[EmptyFolder]:

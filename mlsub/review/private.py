@@ -6,12 +6,12 @@ import re
 from bisect import bisect
 from collections.abc import Iterator
 from itertools import accumulate
-from pathlib import Path
 
 from mlsub.findings import Finding
 from mlsub.review.run import tell_private
 from mlsub.rules.catalogue import finding
-from mlsub.submission.file_tree import FileTree, Item, ItemKind
+from mlsub.submission.file_tree import Item, ItemKind
+from mlsub.submission.model import Package
 from mlsub.submission.templates import content_of
 
 #: What configures or starts a training, by its name, and how much of it is read; of other code the head is.
@@ -34,20 +34,20 @@ _CONFIDENTIAL = re.compile(
 _AUTHOR = re.compile(rb"(?:copyright|author|maintain|contribut|\(c\)|licen[cs]e)[^\n]*", re.IGNORECASE)
 
 
-def audit_code_text(folder: Path, file_tree: FileTree) -> Iterator[Finding]:
-    """Yield what the code says that is private or confidential; paths are relative to the organisation's folder.
+def audit_code_text(package: Package) -> Iterator[Finding]:
+    """Yield what the code of an organisation says that is private or confidential.
 
     Of each file the head is read, of those that configure a training more.
     """
     from mlsub.log.private.model import FreeText
     from mlsub.log.private.places import PrivateReader, finder
 
-    texts = dict(_read_code(folder, file_tree))
+    texts = dict(_read_code(package))
     for path, text in texts.items():
         head = text[:MAX_HEAD].lower()
         match = _CONFIDENTIAL.search(head) if any(word in head for word in _CONFIDENTIAL_WORDS) else None
         if match:
-            yield finding("code.confidential", path, line=head.count(b"\n", 0, match.start()) + 1)
+            yield finding("code.confidential", package.prefix + path, line=head.count(b"\n", 0, match.start()) + 1)
     # Most files have nothing to ask about, which takes one look at all that they say.
     ends = list(accumulate(text.count(b"\n") + text.count(b"\r") + 1 for text in texts.values()))
     lines = {number for number, *_ in finder().find_asked(FreeText(b"\n".join(texts.values())))}
@@ -56,18 +56,18 @@ def audit_code_text(folder: Path, file_tree: FileTree) -> Iterator[Finding]:
         if place in places:
             reader = PrivateReader()
             reader.free(FreeText(_AUTHOR.sub(b"", text)))
-            yield from tell_private(path, reader.finish(), {})
+            yield from tell_private(package.prefix + path, reader.finish(), {})
 
 
-def _read_code(folder: Path, file_tree: FileTree) -> Iterator[tuple[str, bytes]]:
+def _read_code(package: Package) -> Iterator[tuple[str, bytes]]:
     """Yield the text of each file of the code, as much as is read of it, by its path."""
     left = MAX_TEXT
-    for item in file_tree.items:
+    for item in package.file_tree.items if package.file_tree else ():
         if not _is_code(item) or left <= 0:
             continue
         try:
             text = content_of(
-                folder / item.path, MAX_CONFIG if _CONFIG.fullmatch(item.name) else MAX_HEAD, follow=False
+                package.folder / item.path, MAX_CONFIG if _CONFIG.fullmatch(item.name) else MAX_HEAD, follow=False
             )
         except OSError:
             continue  # There is a finding on it, where it is asked for.

@@ -47,20 +47,12 @@ class KnownLog(msgspec.Struct, frozen=True, array_like=True):
     report: msgspec.Raw
 
 
-class KnownCode(msgspec.Struct, frozen=True, array_like=True):
-    """What the text of an organisation's code says, by the fingerprint of its folder."""
-
-    fingerprint: bytes = b""
-    findings: tuple[Finding, ...] = ()
-
-
 class PackageRecord(msgspec.Struct, frozen=True, array_like=True):
-    """What is known of a package: the answer on all of it by its own fingerprint, its logs by their names, its code."""
+    """What is known of a package: the answer on all of it by its own fingerprint, and its logs by their names."""
 
     fingerprint: bytes = b""
     answer: msgspec.Raw = msgspec.Raw(b"\xc0")
     logs: dict[bytes, KnownLog] = {}
-    code: KnownCode = KnownCode()
 
     def __reduce__(self) -> str | tuple[Any, ...]:
         return to_pickle(self) or super().__reduce__()
@@ -239,15 +231,12 @@ class KnownLogs:
             with suppress(*FAILURES):  # A value that does not fit.
                 self._added[name] = KnownLog(fingerprint, msgspec.Raw(_ENCODER.encode(report)))
 
-    def renewed(
-        self, fingerprint: bytes = b"", answer: msgspec.Raw | None = None, code: KnownCode | None = None
-    ) -> PackageRecord | None:
+    def renewed(self, fingerprint: bytes = b"", answer: msgspec.Raw | None = None) -> PackageRecord | None:
         """The record with what is new, without logs that are gone; None where nothing is new.
 
         Args:
             fingerprint: of the package.
             answer: on it, if it is to be kept.
-            code: what its code says, if that is new.
         """
         record = self._record
         if self._fingerprints:
@@ -256,8 +245,6 @@ class KnownLogs:
             record = msgspec.structs.replace(record, logs=logs)
         if answer is not None:
             record = msgspec.structs.replace(record, fingerprint=fingerprint, answer=answer)
-        if code is not None:
-            record = msgspec.structs.replace(record, code=code)
         return record if record is not self._record else None
 
     def _name_of(self, file: str) -> bytes:

@@ -11,21 +11,11 @@ from mlsub.judge.log import judge_log
 from mlsub.judge.package import judge_package, list_package, logs_of
 from mlsub.log.run import RunFold
 from mlsub.review.fingerprints import Fingerprint, fingerprint_logs
-from mlsub.rules.catalogue import finding, isolated, reviewed
-from mlsub.submission.file_tree import FileTree
+from mlsub.rules.catalogue import finding, isolated
 from mlsub.submission.model import LogReport, Package
 from mlsub.submission.report import Report
-from mlsub.workspace.cache import Cache, encode_lossless, scan_tree
-from mlsub.workspace.logs import (
-    Checked,
-    Job,
-    KnownCode,
-    KnownLogs,
-    PackageRecord,
-    StoredRecord,
-    record_folder,
-    stored_records,
-)
+from mlsub.workspace.cache import Cache, encode_lossless
+from mlsub.workspace.logs import Checked, Job, KnownLogs, PackageRecord, StoredRecord, record_folder, stored_records
 
 
 class JobReading:
@@ -64,14 +54,12 @@ class JobReading:
 
     def finish(self, read: Iterable[LogReport]) -> tuple[Checked, PackageRecord | None]:
         """The answer, and the record of the package where something is new in it."""
-        job, package, logs, new_code = self._job, self._package, tuple(self._with_known(read)), None
+        job, package, logs = self._job, self._package, tuple(self._with_known(read))
         for stored in dict.fromkeys(self._stored):
             stored.replace(stored.logs.renewed() if stored.logs is not None else None)
         reports: tuple[Report, ...] = ()
         copies: frozenset[str] = frozenset()
         if package is not None:
-            if job.request.trace and package.file_tree is not None:
-                package, new_code = self._with_code(package, package.file_tree)
             by_path = {log.path: log for log in logs}
             report, copies = judge_package(package, job.root, by_path, job.round, job.request.convergence)
             reports = (report,)
@@ -81,25 +69,11 @@ class JobReading:
         if self._of_package is not None:
             fingerprint = job.fingerprint() if checked.cacheable else None
             answer = encode_lossless(checked) if fingerprint is not None else None
-            record = self._of_package.renewed(fingerprint or b"", answer, new_code)
+            record = self._of_package.renewed(fingerprint or b"", answer)
         kept = logs if job.keep or package is None else ()
         code = {package.name: package.file_tree.code} if job.keep and package and package.file_tree else {}
         reused = len(self._files) - len(self.missing)
         return msgspec.structs.replace(checked, logs=kept, reused=reused, code=code), record
-
-    def _with_code(self, package: Package, file_tree: FileTree) -> tuple[Package, KnownCode | None]:
-        """The package with findings on what its code says, and these if the record does not have them."""
-        known = self._job.record.code if self._job.record is not None else KnownCode()
-        state = scan_tree(package.folder / "benchmarks", package.listing).fingerprint
-        new = state is None or known.fingerprint != state
-        if new:
-            from mlsub.review.private import audit_code_text
-
-            found = reviewed("run.contact", "benchmarks", audit_code_text, package.folder, file_tree)
-            known = KnownCode(state or b"", found)
-        told = (msgspec.structs.replace(one, path=package.prefix + one.path) for one in known.findings)
-        with_code = msgspec.structs.replace(package, findings=(*package.findings, *told))
-        return with_code, known if new and state is not None else None
 
     def _with_known(self, read: Iterable[LogReport]) -> Iterator[LogReport]:
         """The reports on all logs: known ones, and those that were read, which are known from now on."""
