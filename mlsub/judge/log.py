@@ -91,11 +91,11 @@ class LogJudge(LogReader):
         if trace:
             from mlsub.log.private.places import PrivateReader
             from mlsub.log.settings import SettingsReader
-            from mlsub.log.trace import TraceFold
+            from mlsub.log.trace import TraceReader
 
-            self._trace, self._settings = ContainedReader(TraceFold()), ContainedReader(SettingsReader())
+            self._trace, self._settings = ContainedReader(TraceReader()), ContainedReader(SettingsReader())
             self._private = ContainedReader(PrivateReader())
-        besides = [*([self._trace] if trace else []), *([self._intervals] if intervals else [])]
+        besides = [self._intervals] if intervals else []
         super().__init__([self.run, *folds, *besides, self.rules], log_format=round_.log_format, tally=tally)
         self.rules.on_named = self.ask_again
         self._head = b""
@@ -107,8 +107,9 @@ class LogJudge(LogReader):
         self.rules.look_ahead(records)
 
     def after_events(self, records: RecordBatch) -> None:
-        """Have the records read as the convergence checker reads them."""
+        """Have the records read as the convergence checker reads them, and as forensics does."""
         self.run.take(records)
+        self._trace.call("take", records.decoded)
 
     def defect(self, defect: Defect) -> None:
         """Report a record that the official parser cannot use."""

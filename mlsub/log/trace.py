@@ -14,8 +14,7 @@ import msgspec
 
 from mlsub.io.data import blake2b
 from mlsub.io.show import show
-from mlsub.log.event import Event
-from mlsub.log.events import Handler
+from mlsub.log.event import Defect, Event
 from mlsub.log.lengths import EDGES, KINDS, Gap, KeyMark, Lengths, Trace
 
 #: Gaps below this (ms) are not pauses; the table of gaps stays small without them.
@@ -34,8 +33,6 @@ _LEAST_MARK_MS = 100
 #: Times (ms) beyond this are not times, and neither are Infinity and NaN.
 MAX_TIME_MS = 1e15
 
-#: Records that are looked at together.
-MOST_WAITING = 1_000
 #: Types of values that are short, and differ where their text does.
 _SHORT = frozenset((float, int, bool, type(None)))
 _RUN = frozenset(("run_start", "run_stop"))
@@ -68,7 +65,7 @@ class _Marking:
         return KeyMark(self.count, self.times.hexdigest(), self.values.hexdigest())
 
 
-_lines = msgspec.json.Encoder().encode_lines
+_encode, _lines = msgspec.json.Encoder().encode, msgspec.json.Encoder().encode_lines
 
 
 def _packed(times: Sequence[float]) -> bytes:
@@ -124,17 +121,25 @@ class _Closed:
         return Lengths(lengths, lines, sizes, rates, self.first_stop, self.last_start)
 
 
-def _record(event: Event, stated: float | dict[str, float] | None) -> _Record | None:
+def _record(event: Event, stated: float | dict[str, float] | None = None) -> _Record | None:
     time_ms, value = event.time_ms, event.value
     if not -MAX_TIME_MS < time_ms < MAX_TIME_MS:
         return None
     if type(value) not in _SHORT:
-        value = show(value, limit=MAX_VALUE).encode("utf-8", "surrogatepass")
+        value = msgspec.Raw(_comparable(value))
     return time_ms, event.key[:MAX_KEY], event.line, value, stated
 
 
-class TraceFold:
-    """Collects events in file order; :meth:`finish` gives the trace."""
+def _comparable(value: Any) -> bytes:
+    """Return the beginning of a value as JSON."""
+    try:
+        return _encode(value)[:MAX_VALUE]
+    except (TypeError, ValueError, RecursionError):  # Half a surrogate pair, or nested too deeply.
+        return show(value, limit=MAX_VALUE).encode("utf-8", "surrogatepass")
+
+
+class TraceReader:
+    """Takes the events of a log in file order; :meth:`finish` gives the trace."""
 
     def __init__(self) -> None:
         self._start: float | None = None
@@ -143,8 +148,6 @@ class TraceFold:
         self._keys: dict[str, _Marking] = {}
         #: File, key and line of the code that logged a record.
         self._sites: set[tuple[str, str, int]] = set()
-        #: Records that are looked at together, which costs a fraction.
-        self._waiting: list[_Record] = []
         self._tail: deque[_Record] = deque(maxlen=_TAIL)
         self._begin(0.0)
 
@@ -160,50 +163,41 @@ class TraceFold:
         self._hash = blake2b(digest_size=16)
         self._marks = 0
 
-    def handler(self, key: str | None) -> Handler | None:
-        """Return what takes the events of a key."""
-        if key in _RUN:
-            return self._run_edge
-        if key in _PLACED:
-            return self._add_placed
-        return None if key is None else self._add_rated if key in _RATED else self._add
+    def take(self, decoded: Sequence[Event | Defect]) -> None:
+        """Take the next records; how many at once makes no difference."""
+        events = [event for event in decoded if isinstance(event, Event) and type(event.key) is str]
+        self._add_sites(events)
+        records: list[_Record] = []
+        for event in events:
+            key = event.key
+            if key in _RUN:
+                self._take(records)
+                records = []
+                self._run_edge(event)
+                continue
+            stated = _rate(event.value) if key in _RATED else _places(event.metadata) if key in _PLACED else None
+            record = _record(event, stated)
+            if record is not None:
+                records.append(record)
+        self._take(records)
 
-    def _add(self, event: Event, stated: float | dict[str, float] | None = None) -> None:
-        self._add_site(event)
-        record = _record(event, stated)
-        if record is None:
-            return
-        self._waiting.append(record)
-        if len(self._waiting) >= MOST_WAITING:
-            self._take()
-
-    def _add_rated(self, event: Event) -> None:
-        value = event.value
-        if isinstance(value, dict):
-            step = _positive(value.get("train_step_time"))
-            value = next((value[name] for name in _RATE_NAMES if name in value), 1 / step if step else None)
-        self._add(event, _positive(value))
-
-    def _add_placed(self, event: Event) -> None:
-        metadata = event.metadata if isinstance(event.metadata, dict) else {}
-        there = [name for name in _PLACES if name in metadata]
-        self._add(event, {name: number for name in there if (number := _number(metadata[name])) is not None})
-
-    def _add_site(self, event: Event) -> None:
-        """Note the line of code that a record says it was logged by."""
-        metadata = event.metadata if type(event.metadata) is dict else {}
-        file, line = metadata.get("file"), metadata.get("lineno")
-        if type(file) is not str or type(line) is not int or (site := (file, event.key, line)) in self._sites:
-            return
-        is_short = 0 < len(file) <= MAX_FILE_NAME and len(event.key) <= MAX_KEY
-        if is_short and 0 < line <= MAX_SITE_LINE and len(self._sites) < MAX_SITES:
-            self._sites.add(site)
+    def _add_sites(self, events: Sequence[Event]) -> None:
+        """Note the lines of code that records say they were logged by."""
+        sites = {
+            (file, event.key, line)
+            for event in events
+            if type(metadata := event.metadata) is dict
+            and type(file := metadata.get("file")) is str
+            and type(line := metadata.get("lineno")) is int
+        }
+        for file, key, line in sorted(sites - self._sites):
+            is_short = 0 < len(file) <= MAX_FILE_NAME and len(key) <= MAX_KEY
+            if is_short and 0 < line <= MAX_SITE_LINE and len(self._sites) < MAX_SITES:
+                self._sites.add((file, key, line))
 
     def _run_edge(self, event: Event) -> None:
         """A ``run_start`` or ``run_stop``, which is itself outside of the region."""
-        self._add_site(event)
-        self._take()
-        record = _record(event, None)
+        record = _record(event)
         if record is None:
             return
         self._mark([record])
@@ -219,13 +213,12 @@ class TraceFold:
             self._gap(event.time_ms - self._last, self._before, event.key, event.line)
             self._step_back(self._last - event.time_ms, event.key, event.line)
 
-    def _take(self) -> None:
-        """Look at what waits."""
-        self._mark(self._waiting)
-        self._tail.extend(self._waiting[-_TAIL:])
+    def _take(self, records: Sequence[_Record]) -> None:
+        """Take records without an edge of the run among them."""
+        self._mark(records)
+        self._tail.extend(records[-_TAIL:])
         if self._start is not None and not self._stopped:
-            self._inside(self._waiting, self._start)
-        self._waiting = []
+            self._inside(records, self._start)
 
     def _mark(self, records: Sequence[_Record]) -> None:
         by_key: dict[str, tuple[list[float], list[Any]]] = {}
@@ -296,7 +289,6 @@ class TraceFold:
 
     def finish(self) -> Trace:
         """Return what the events leave."""
-        self._take()
         intervals = {name: closed.finish() for name, closed in self._closed.items()}
         sources: dict[str, dict[str, tuple[int, ...]]] = {}
         for file, key, line in sorted(self._sites):
@@ -345,6 +337,22 @@ def _stated_length(metadata: Any) -> tuple[float | None, str]:
         if seconds is not None:
             return seconds, name
     return None, ""
+
+
+def _rate(value: Any) -> float | None:
+    """The throughput that a value states, or the steps a second where it is the time of one."""
+    if isinstance(value, dict):
+        step = _positive(value.get("train_step_time"))
+        value = next((value[name] for name in _RATE_NAMES if name in value), 1 / step if step else None)
+    return _positive(value)
+
+
+def _places(metadata: Any) -> dict[str, float]:
+    """The places in training that the metadata of a record names."""
+    if type(metadata) is not dict:
+        return {}
+    there = [name for name in _PLACES if name in metadata]
+    return {name: number for name in there if (number := _number(metadata[name])) is not None}
 
 
 def _number(value: Any) -> float | None:

@@ -15,7 +15,7 @@ from mlsub.log.event import Event
 from mlsub.log.events import EventTally
 from mlsub.log.lengths import Gap, Trace
 from mlsub.log.run import RunFold
-from mlsub.log.trace import TraceFold
+from mlsub.log.trace import TraceReader
 from mlsub.review.runs.detect import observe_runs
 from tests.log.pushing import push
 from tests.review.runs.build import at, entry, log_of, read_log, records
@@ -77,35 +77,34 @@ def test_what_follows_run_stop_is_no_part_of_the_region() -> None:
 
 @given(st.lists(_events, max_size=40))
 def test_no_record_breaks_the_fold_or_a_detector(events: list[Event]) -> None:
-    tally, fold = EventTally(), TraceFold()
+    tally, reader = EventTally(), TraceReader()
     run = RunFold(tally)
-    push(events, run, fold, tally=tally)
-    trace = fold.finish()
+    push(events, run, tally=tally)
+    reader.take(events)
+    trace = reader.finish()
     assert all(math.isfinite(gap.longest_ms) for gap in trace.gaps)
     log = read_log("v1.1/ACME/results/rack1/bert/result_0.txt", run.finish(), trace)
     observe_runs([msgspec.structs.replace(CLEAN, logs=(log, *CLEAN.logs))])
 
 
 @given(st.lists(_events, max_size=40), st.integers(1, 5))
-def test_how_many_records_are_looked_at_together_makes_no_difference(events: list[Event], together: int) -> None:
+def test_how_many_records_are_taken_at_once_makes_no_difference(events: list[Event], together: int) -> None:
     found = []
     for most in (together, 1000):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(module, "MOST_WAITING", most)
-            fold = TraceFold()
-            push(events, fold)
-            found.append(fold.finish())
+        reader = TraceReader()
+        for start in range(0, len(events), most):
+            reader.take(events[start : start + most])
+        found.append(reader.finish())
     assert found[0] == found[1]
 
 
 def trace_of(*records: tuple[str, float]) -> Trace:
     """The trace of records with these keys at these times (ms), one a line."""
-    fold = TraceFold()
-    push(
-        [Event(line=n, time_ms=time, key=key, value=None, metadata=None) for n, (key, time) in enumerate(records, 1)],
-        fold,
+    reader = TraceReader()
+    reader.take(
+        [Event(line=n, time_ms=time, key=key, value=None, metadata=None) for n, (key, time) in enumerate(records, 1)]
     )
-    return fold.finish()
+    return reader.finish()
 
 
 def test_a_gap_has_the_longest_silence_between_two_keys_with_its_line_and_how_many_there_are() -> None:
@@ -185,9 +184,9 @@ SIZES: dict[str, tuple[list[Event], list[float], list[float]]] = {
 
 @pytest.mark.parametrize(("events", "sizes", "rates"), SIZES.values(), ids=SIZES)
 def test_the_size_and_the_rate_of_blocks(events: list[Event], sizes: list[float], rates: list[float]) -> None:
-    fold = TraceFold()
-    push([placed("run_start", 0), *events, placed("run_stop", 9)], fold)
-    blocks = fold.finish().blocks
+    reader = TraceReader()
+    reader.take([placed("run_start", 0), *events, placed("run_stop", 9)])
+    blocks = reader.finish().blocks
     assert (list(blocks.sizes), list(blocks.rates)) == (sizes, rates)
     stops = [event.time_ms for event in events if event.key == "block_stop"]
     assert (blocks.first_stop, blocks.last_start) == (stops[0], stops[-1] - blocks.lengths[-1])
@@ -235,9 +234,9 @@ def test_marks_tell_values_and_times_of_a_key_apart() -> None:
     values: list[Any] = [1, 1.0, "1", None, True, False, [1], {"1": 1}, "[1]", "\xe9", "\ud800", 2**70]
     marks = []
     for time, value in [*((1.0, value) for value in values), (2.0, 1)]:
-        fold = TraceFold()
-        push([Event(time_ms=time, key="seed", value=value, metadata=None)], fold)
-        marks.append(fold.finish().keys["seed"])
+        reader = TraceReader()
+        reader.take([Event(time_ms=time, key="seed", value=value, metadata=None)])
+        marks.append(reader.finish().keys["seed"])
     assert len({mark.values for mark in marks}) == len(values)
     assert marks[-1].values == marks[0].values
     assert marks[-1].times != marks[0].times
@@ -247,12 +246,12 @@ def test_marks_tell_values_and_times_of_a_key_apart() -> None:
 def test_hostile_logs_leave_small_traces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_LENGTHS", 10)
     monkeypatch.setattr(module, "MAX_GAPS", 10)
-    fold = TraceFold()
-    push([Event(time_ms=0, key="run_start", value=None, metadata=None)], fold)
+    reader = TraceReader()
+    reader.take([Event(time_ms=0, key="run_start", value=None, metadata=None)])
     for n in range(100):
         for step, key in enumerate(("block_start", "block_stop", "throughput", f"key{n}")):
-            push([Event(time_ms=10_000.0 * (4 * n + step), key=key, value=5, metadata=None)], fold)
-    trace = fold.finish()
+            reader.take([Event(time_ms=10_000.0 * (4 * n + step), key=key, value=5, metadata=None)])
+    trace = reader.finish()
     assert len(trace.blocks.lengths) == len(trace.gaps) == 10
 
 
@@ -267,10 +266,10 @@ def test_the_last_record_of_a_published_log() -> None:
 
 def sources_of(*sites: tuple[Any, Any, Any]) -> dict[str, dict[str, tuple[int, ...]]]:
     """The lines of code that records of some keys name as (key, file, line)."""
-    fold = TraceFold()
+    reader = TraceReader()
     metadata = ((key, {"file": file, "lineno": line}) for key, file, line in sites)
-    push([Event(time_ms=1.0, key=key, value=None, metadata=of) for key, of in metadata], fold)
-    return fold.finish().sources
+    reader.take([Event(time_ms=1.0, key=key, value=None, metadata=of) for key, of in metadata])
+    return reader.finish().sources
 
 
 def test_the_lines_of_code_that_logged_the_records() -> None:

@@ -16,7 +16,7 @@ from mlsub.log.events import EventTally
 from mlsub.log.lengths import Trace
 from mlsub.log.reading import RcpReadingFold
 from mlsub.log.run import Run, RunFold
-from mlsub.log.trace import TraceFold
+from mlsub.log.trace import TraceReader
 from mlsub.review.runs.detect import observe_runs
 from mlsub.review.runs.model import Observation
 from mlsub.submission.model import LogReport
@@ -94,10 +94,11 @@ def stretch(factor: float) -> Change:
 
 def log_of(made: list[Record], path: str = "rack1/bert/result_0.txt") -> LogReport:
     """What is read of some records, one a line."""
-    tally, reading, fold = EventTally(), RcpReadingFold(dialect_of("training", "1.1")), TraceFold()
+    tally, reading, fold = EventTally(), RcpReadingFold(dialect_of("training", "1.1")), TraceReader()
     run = RunFold(tally, reading)
     events = [Event(line=line, **record) for line, record in enumerate(made, 1)]
-    push(events, run, fold, tally=tally)
+    push(events, run, tally=tally)
+    fold.take(events)
     for event, record in zip(events, made, strict=True):
         take(reading, event.line, json.dumps(record).encode(), event)
     return read_log(path, run.finish(), fold.finish())
