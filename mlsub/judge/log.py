@@ -148,7 +148,7 @@ class LogJudge(LogReader):
     def _take_free(self) -> None:
         """Read what stands between records, where somebody asks for that."""
         if self._traced and self.cutter.free:
-            from mlsub.log.private.model import FreeText
+            from mlsub.log.free_text import FreeText
 
             text = FreeText.of(self.cutter)
             self._private.call("free", text)

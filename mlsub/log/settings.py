@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from functools import cache, lru_cache
 
+from mlsub.log.free_text import FreeText, LineSearch
 from mlsub.log.lengths import StatedSetting
-
-if TYPE_CHECKING:
-    from mlsub.log.private.model import FreeText
 
 #: The settings, and what they are called in what is printed, in YAML and in shells; hyphens count as underscores.
 _CALLED = {
@@ -28,8 +26,6 @@ _CALLED = {
 _NAMES = {called: name for name, names in _CALLED.items() for called in names.split()}
 #: A training prints its settings before it trains, published ones in the first 0.3 MiB; how much of a line is read.
 _MOST, _LONGEST_LINE, _MOST_VALUES = 1 << 21, 1 << 14, 5
-#: Lines up to this many bytes are remembered from log to log.
-_SHORT = 512
 #: The longest configuration that is read, in bytes; real ones have 15 KiB.
 MAX_CONFIGURATION = 1 << 18
 #: A line whose sketch is without any of these states no setting.
@@ -69,9 +65,8 @@ class SettingsReader:
         if self._left <= 0:
             return
         self._left -= len(text)
-        stating = {line for line in text.different if (_states if len(line) <= _SHORT else _may_state)(line)}
-        for number in [number for number, sketch in enumerate(text.sketches) if sketch in stating] if stating else ():
-            for name, value, called in _read_line(text.lines[number][:_LONGEST_LINE]):
+        for number, part, _ in _stating().find(text):
+            for name, value, called in _read_line(part[:_LONGEST_LINE]):
                 values = self._found.setdefault(name, {})
                 if value not in values and len(values) < _MOST_VALUES:
                     values[value] = StatedSetting(value, text.line_at(number), called)
@@ -81,13 +76,19 @@ class SettingsReader:
         return {name: tuple(values.values()) for name, values in self._found.items()}
 
 
-def _may_state(sketch: bytes) -> bool:
-    """Return whether a line of this sketch may state a setting."""
-    return any(map(sketch.__contains__, _NEEDLES)) and _SKETCHED.search(sketch, 0, _LONGEST_LINE) is not None
+def _find_stating(sketch: bytes) -> Iterator[tuple[int, int, None]]:
+    """Yield the lines that may state a setting, whole."""
+    needles, at = [needle for needle in _NEEDLES if needle in sketch], 0
+    for line in sketch.split(b"\n") if needles else ():
+        if any(map(line.__contains__, needles)) and _SKETCHED.search(line, 0, _LONGEST_LINE):
+            yield at, at + len(line), None
+        at += len(line) + 1
 
 
-#: The same of lines that stand in many logs.
-_states = lru_cache(maxsize=1 << 15)(_may_state)
+@cache
+def _stating() -> LineSearch[None]:
+    """The search of this process: each line is looked at once, in whichever log it stands."""
+    return LineSearch(_find_stating)
 
 
 @lru_cache(maxsize=512)

@@ -16,8 +16,9 @@ from typing import BinaryIO
 from mlsub.io import MlsubError
 from mlsub.io.look import open_regular
 from mlsub.io.show import plain
+from mlsub.log.free_text import SKETCH
 from mlsub.log.private import known
-from mlsub.log.private.model import SKETCH, Private, PrivateKind, PrivateSpan, Spot, Thing, Where
+from mlsub.log.private.model import Private, PrivateKind, PrivateSpan, Spot, Thing, Where
 from mlsub.log.rewrite import FREE, FileEdit, check_source, common_folder, for_each, zones
 from mlsub.packing.manifest import Redact
 from mlsub.present.terminal import Progress

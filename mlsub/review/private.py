@@ -39,8 +39,8 @@ def audit_code_text(package: Package) -> Iterator[Finding]:
 
     Of each file the head is read, of those that configure a training more.
     """
-    from mlsub.log.private.model import FreeText
-    from mlsub.log.private.places import PrivateReader, finder
+    from mlsub.log.free_text import FreeText
+    from mlsub.log.private.places import PrivateReader, find_asked
 
     texts = dict(_read_code(package))
     for path, text in texts.items():
@@ -50,7 +50,7 @@ def audit_code_text(package: Package) -> Iterator[Finding]:
             yield finding("code.confidential", package.prefix + path, line=head.count(b"\n", 0, match.start()) + 1)
     # Most files have nothing to ask about, which takes one look at all that they say.
     ends = list(accumulate(text.count(b"\n") + text.count(b"\r") + 1 for text in texts.values()))
-    lines = {number for number, *_ in finder().find_asked(FreeText(b"\n".join(texts.values())))}
+    lines = {number for number, *_ in find_asked(FreeText(b"\n".join(texts.values())))}
     places = {bisect(ends, number) for number in lines}
     for place, (path, text) in enumerate(texts.items()):
         if place in places:

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.io.data import load_yaml
+from mlsub.log.free_text import FreeText
 from mlsub.log.lengths import StatedSetting
-from mlsub.log.private.model import FreeText
 from mlsub.log.reader import RecordCutter
 from mlsub.log.settings import _MOST, SettingsReader, read_configuration
 

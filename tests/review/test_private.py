@@ -88,7 +88,7 @@ def test_code_that_has_not_changed_is_not_read_again(tmp_path: Path) -> None:
 
 def test_a_defect_of_ours_costs_only_the_question(tmp_path: Path) -> None:
     tree = make_tree(tmp_path)
-    with patch("mlsub.log.private.known.PrivateFinder.find_asked", side_effect=RuntimeError):
+    with patch("mlsub.log.private.places.find_asked", side_effect=RuntimeError):
         outcome = run("review", tree.folder, "--format", "json")
     [one] = outcome.document["organisations"]
     assert (one["official"], asks(tree)) == ("accepted", [])

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from itertools import accumulate, chain, islice
+from itertools import chain, islice
 
+from mlsub.log.free_text import SKETCH, LineSearch
 from mlsub.log.private import patterns
-from mlsub.log.private.model import SKETCH, FreeText, PrivateKind, PrivateSpan, Thing
-from mlsub.log.private.patterns import Candidate, Forms, all_forms, candidates, is_mixed
+from mlsub.log.private.model import PrivateKind, PrivateSpan
+from mlsub.log.private.patterns import Candidate, Judge, all_forms, candidates, candidates_in_words, is_mixed
 
 #: Whose names may stand elsewhere too.
 _OWNERS = (PrivateKind.PATH, PrivateKind.HOST, PrivateKind.USER)
@@ -32,11 +32,6 @@ _PART = 6
 _EVERY = _DISTINCTIVE - _PART + 1
 _WORD = re.compile(rb"[\w\x80-\xff]++")
 _HOST_DOMAIN = re.compile(rb"(?:\.[A-Za-z][\w-]{0,62}){2,6}(?![\w-])")
-#: Bytes of lines that are kept, and what is counted for each line and each place in it.
-_MAX_KEPT, _WEIGHT = 1 << 25, 128
-#: By the sketch of a line what may be private in it; and what finds that in sketches.
-_Noted = dict[bytes, tuple[Candidate, ...]]
-_Search = Callable[[bytes], Iterator[Candidate]]
 
 
 def is_distinctive(secret: bytes) -> bool:
@@ -63,11 +58,8 @@ class PrivateFinder:
         self._looked_up: set[bytes] = set()
         self._members_left = MAX_LOOKED_UP
         self._forgot = False
-        #: What each search found in which line, and how much of that is kept.
-        self._noted: defaultdict[_Search, _Noted] = defaultdict(dict)
-        #: Sketches of lines in which nothing is asked about.
-        self._empty: set[bytes] = set()
-        self._kept = 0
+        self._in_line = LineSearch(lambda sketch: candidates_in_words(sketch, all_forms().in_line))
+        self._unsure = LineSearch(lambda sketch: candidates_in_words(sketch, all_forms().unsure))
         self.begin()
 
     def begin(self) -> None:
@@ -81,7 +73,7 @@ class PrivateFinder:
             if first := _WORD.match(name):
                 self._lengths[first[0]].add(len(name))
         self._name = lru_cache(maxsize=1 << 13)(self._judge_name)
-        self._noted[self._maybe_names].clear()
+        self._named = LineSearch(self._maybe_names)
         #: By parts of its beginning or end, a secret and what of it stands before the part.
         self._parts: defaultdict[bytes, list[tuple[int, bytes]]] = defaultdict(list)
         self._secrets_left_out = len(self.secrets) > MAX_SECRETS
@@ -106,7 +98,7 @@ class PrivateFinder:
     def find(self, text: bytes) -> list[PrivateSpan]:
         """Return what is private in whole lines, with NUL for what is replaced already, in no order."""
         found = self._find_secrets(text)
-        found += self._judged(text, _find_private, self._maybe_names)
+        found += _judge(text, self._in_line, self._named)
         sketch = text.translate(SKETCH)
         blocks = all_forms().blocks
         for start, end, judge in candidates(sketch, blocks.hints_in(sketch), blocks):
@@ -132,65 +124,9 @@ class PrivateFinder:
         self.names.update(dict.fromkeys(new[:room], kind))
         self._forgot |= len(names) > MAX_MEMBERS or len(set(new)) > room
 
-    def find_asked(self, text: FreeText) -> Iterator[tuple[int, bytes, Thing]]:
-        """Yield what a review asks about: the place of the line, and what stands there.
-
-        Nothing is learned of it. Most lines have nothing, and stand in many logs.
-        """
-        self._make_room()
-        unknown = text.different - self._empty
-        noted = self._note(unknown, _find_asked) if unknown else {}
-        self._empty.update(line for line in unknown if not noted[line])
-        if unknown <= self._empty:
-            return
-        for number, sketch in enumerate(text.sketches):
-            for start, end, judge in noted[sketch] if sketch in unknown else ():
-                line = text.lines[number]
-                for first, last, thing in judge(line[start:end]):
-                    yield number, line[start + first : start + last], thing
-
     def find_unsure(self, text: bytes) -> list[PrivateSpan]:
         """Return what looks like something private and is none for sure, in the order of lines."""
-        return self._judged(text, _find_unsure)
-
-    def _judged(self, text: bytes, *searches: _Search) -> list[PrivateSpan]:
-        """Return what is found in whole lines, by searches in their sketches that are noted."""
-        self._make_room()
-        lines = text.translate(SKETCH).split(b"\n")
-        different = dict.fromkeys(lines)
-        noted = [self._note(different, search) for search in searches]
-        by_line = {line: [*chain.from_iterable(of[line] for of in noted)] for line in different}
-        found: list[PrivateSpan] = []
-        at = 0
-        for line in lines:
-            for start, end, judge in by_line[line]:
-                begin = at + start
-                for first, last, thing in judge(text[begin : at + end]):
-                    found.append((begin + first, begin + last, thing))
-            at += len(line) + 1
-        return found
-
-    def _make_room(self) -> None:
-        """Forget the lines that are noted where they are too many."""
-        if self._kept > _MAX_KEPT:
-            self._noted.clear()
-            self._empty.clear()
-            self._kept = 0
-
-    def _note(self, lines: Iterable[bytes], search: _Search) -> _Noted:
-        """Return what may be private in sketches of lines; what is not noted yet is searched for."""
-        noted = self._noted[search]
-        new = [line for line in lines if line not in noted]
-        sketch = b"\n" + b"\n".join(new)
-        starts = list(accumulate((len(line) + 1 for line in new), initial=1))
-        found: defaultdict[int, list[Candidate]] = defaultdict(list)
-        for start, end, judge in search(sketch) if new else ():
-            number = bisect(starts, start) - 1
-            found[number].append((start - starts[number], end - starts[number], judge))
-        noted.update(dict.fromkeys(new, ()))
-        noted.update((new[number], tuple(ones)) for number, ones in found.items())
-        self._kept += len(sketch) + _WEIGHT * (len(new) + sum(map(len, found.values())))
-        return noted
+        return _judge(text, self._unsure)
 
     def _find_secrets(self, text: bytes) -> list[PrivateSpan]:
         """Return where secrets stand that are known; those that overlap are one."""
@@ -229,20 +165,19 @@ def _end(text: bytes, end: int) -> int:
     return 0 if _WORD.match(text, end) else domain.end() if domain else end
 
 
-def _find_private(sketch: bytes) -> Iterator[Candidate]:
-    return _by_words(sketch, all_forms().in_line)
-
-
-def _find_asked(sketch: bytes) -> Iterator[Candidate]:
-    return _by_words(sketch, all_forms().asked)
-
-
-def _find_unsure(sketch: bytes) -> Iterator[Candidate]:
-    return _by_words(sketch, all_forms().unsure)
-
-
-def _by_words(sketch: bytes, forms: Forms) -> Iterator[Candidate]:
-    return candidates(sketch, forms.hints_in_words(sketch), forms)
+def _judge(text: bytes, *searches: LineSearch[Judge]) -> list[PrivateSpan]:
+    """Return what is found in whole lines."""
+    lines = text.translate(SKETCH).split(b"\n")
+    different = set(lines)
+    of_searches = [search.find_in(different) for search in searches]
+    found: list[PrivateSpan] = []
+    at = 0
+    for line in lines:
+        for start, end, judge in chain.from_iterable(of.get(line, ()) for of in of_searches):
+            begin = at + start
+            found += ((begin + first, begin + last, thing) for first, last, thing in judge(text[begin : at + end]))
+        at += len(line) + 1
+    return found
 
 
 def members(hosts: bytes) -> list[bytes]:

@@ -11,7 +11,8 @@ from typing import NamedTuple
 import msgspec
 
 from mlsub.io.data import shipped
-from mlsub.log.private.model import SKETCH, PrivateKind, PrivateSpan
+from mlsub.log.free_text import SKETCH
+from mlsub.log.private.model import PrivateKind, PrivateSpan
 
 #: How far before something private is looked for what must not stand there.
 _NEAR = 40
@@ -209,6 +210,11 @@ def candidates(sketch: bytes, hints: Set[bytes], forms: Forms) -> Iterator[Candi
             form = one.compiled
             for match in form.pattern.finditer(sketch):
                 yield from _matched(sketch, mirrored, form, match)
+
+
+def candidates_in_words(sketch: bytes, forms: Forms) -> Iterator[Candidate]:
+    """Yield the :func:`candidates` of forms whose hints have no blanks."""
+    return candidates(sketch, forms.hints_in_words(sketch), forms)
 
 
 def _matched(sketch: bytes, mirrored: bytes, form: CompiledForm, match: re.Match[bytes]) -> Iterator[Candidate]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 
 from mlsub.log.event import RecordBatch
-from mlsub.log.private.known import PrivateFinder
-from mlsub.log.private.model import FreeText, PrivateKind, Thing
-from mlsub.log.private.patterns import is_inside, is_rare, user_of
+from mlsub.log.free_text import FreeText, LineSearch
+from mlsub.log.private.model import PrivateKind, Thing
+from mlsub.log.private.patterns import Judge, all_forms, candidates_in_words, is_inside, is_rare, user_of
 from mlsub.log.reader import holds
 from mlsub.log.run import PrivatePlaces
 
@@ -18,9 +18,16 @@ _IN_RECORDS = (b"/home/", b"/U", b"@")
 
 
 @cache
-def finder() -> PrivateFinder:
-    """The finder of this process: lines that differ only in digits are searched once, in whichever log they stand."""
-    return PrivateFinder({})
+def _asked() -> LineSearch[Judge]:
+    """The search of this process: each line is looked at once, in whichever log it stands."""
+    return LineSearch(lambda sketch: candidates_in_words(sketch, all_forms().asked))
+
+
+def find_asked(text: FreeText) -> Iterator[tuple[int, bytes, Thing]]:
+    """Yield what a review asks about: the number of the line, and what stands there."""
+    for number, part, judge in _asked().find(text):
+        for first, last, thing in judge(part):
+            yield number, part[first:last], thing
 
 
 class PrivateReader:
@@ -41,7 +48,7 @@ class PrivateReader:
     def _take(self, text: FreeText, line_at: Callable[[int], int]) -> None:
         # Each kind counts once a line, however many forms find it there.
         found: dict[str, set[int]] = {}
-        for number, value, thing in finder().find_asked(text):
+        for number, value, thing in find_asked(text):
             kind = _kind_of(value, thing)
             if kind is not None:
                 found.setdefault(kind, set()).add(number)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from mlsub.io import MlsubError
 from mlsub.log import reader
+from mlsub.log.free_text import LineSearch
 from mlsub.log.private.known import MAX_LOOKED_UP, MAX_MEMBERS, members
 from mlsub.log.private.model import Spot, Where
 from mlsub.log.rewrite import records_of, rewrite
@@ -126,12 +127,13 @@ def test_what_is_kept_of_lines_is_bounded(tmp_path: Path) -> None:
     text = b"".join(b"%s is at 10.1.2.3\n" % (b"x" * width) for width in range(100))
     redactor = Redactor()
     with (
-        patch("mlsub.log.private.known._MAX_KEPT", 0),
+        patch("mlsub.log.free_text._MAX_KEPT", 0),
         patch("mlsub.packing.redactor._AT_ONCE", 1),
         patch.object(reader, "CHUNK", 64),
     ):
         assert redact(tmp_path, text, redactor) == text.replace(b"10.1.2.3", b"<address-1>")
-    assert max(map(len, redactor._finder._noted.values())) < 10
+    searches = [search for search in vars(redactor._finder).values() if isinstance(search, LineSearch)]
+    assert max(len(search._found) + len(search._silent) for search in searches) < 10
 
 
 @pytest.mark.slow
