@@ -33,8 +33,6 @@ _LEAST_MARK_MS = 100
 #: Times (ms) beyond this are not times, and neither are Infinity and NaN.
 MAX_TIME_MS = 1e15
 
-#: Types of values that are short, and differ where their text does.
-_SHORT = frozenset((float, int, bool, type(None)))
 _RUN = frozenset(("run_start", "run_stop"))
 _RATED = frozenset(("throughput", "tracked_stats"))
 _RATE_NAMES = ("throughput", "imgs_sec", "samples_per_second", "throughput_samples_per_sec")
@@ -59,21 +57,21 @@ class _Marking:
         """Take the next records of the key."""
         self.count += len(times)
         self.times.update(_packed(times))
-        self.values.update(_lines(values))
+        self.values.update(_encode_values(values))
 
     def finish(self) -> KeyMark:
         return KeyMark(self.count, self.times.hexdigest(), self.values.hexdigest())
 
 
-_encode, _lines = msgspec.json.Encoder().encode, msgspec.json.Encoder().encode_lines
+_lines = msgspec.json.Encoder().encode_lines
 
 
 def _packed(times: Sequence[float]) -> bytes:
     return struct.pack(f"<{len(times)}d", *times)
 
 
-#: Of an event its time (ms), key and line, so much of its value as is compared, and the rate or the places it states.
-_Record = tuple[float, str, int, Any, float | dict[str, float] | None]
+#: Of one of the last events its time (ms), key, line and value.
+_TailRecord = tuple[float, str, int, bytes]
 
 
 class _OpenInterval:
@@ -121,21 +119,19 @@ class _Closed:
         return Lengths(lengths, lines, sizes, rates, self.first_stop, self.last_start)
 
 
-def _record(event: Event, stated: float | dict[str, float] | None = None) -> _Record | None:
-    time_ms, value = event.time_ms, event.value
-    if not -MAX_TIME_MS < time_ms < MAX_TIME_MS:
-        return None
-    if type(value) not in _SHORT:
-        value = msgspec.Raw(_comparable(value))
-    return time_ms, event.key[:MAX_KEY], event.line, value, stated
-
-
-def _comparable(value: Any) -> bytes:
-    """Return the beginning of a value as JSON."""
+def _encode_values(values: Sequence[Any]) -> bytes:
+    """Return values as JSON, one a line."""
     try:
-        return _encode(value)[:MAX_VALUE]
+        return _lines(values)
     except (TypeError, ValueError, RecursionError):  # Half a surrogate pair, or nested too deeply.
-        return show(value, limit=MAX_VALUE).encode("utf-8", "surrogatepass")
+        return b"".join(map(_encode_value, values))
+
+
+def _encode_value(value: Any) -> bytes:
+    try:
+        return _lines([value])
+    except (TypeError, ValueError, RecursionError):
+        return show(value, limit=MAX_VALUE).encode("utf-8", "surrogatepass") + b"\n"
 
 
 class TraceReader:
@@ -148,7 +144,7 @@ class TraceReader:
         self._keys: dict[str, _Marking] = {}
         #: File, key and line of the code that logged a record.
         self._sites: set[tuple[str, str, int]] = set()
-        self._tail: deque[_Record] = deque(maxlen=_TAIL)
+        self._tail: deque[_TailRecord] = deque(maxlen=_TAIL)
         self._begin(0.0)
 
     def _begin(self, time_ms: float) -> None:
@@ -165,43 +161,49 @@ class TraceReader:
 
     def take(self, decoded: Sequence[Event | Defect]) -> None:
         """Take the next records; how many at once makes no difference."""
-        events = [event for event in decoded if isinstance(event, Event) and type(event.key) is str]
-        self._add_sites(events)
-        records: list[_Record] = []
+        events = [
+            event
+            for event in decoded
+            if isinstance(event, Event) and type(event.key) is str and -MAX_TIME_MS < event.time_ms < MAX_TIME_MS
+        ]
+        by_key: dict[str, list[Event]] = {}
         for event in events:
             key = event.key
-            if key in _RUN:
-                self._take(records)
-                records = []
-                self._run_edge(event)
-                continue
-            stated = _rate(event.value) if key in _RATED else _places(event.metadata) if key in _PLACED else None
-            record = _record(event, stated)
-            if record is not None:
-                records.append(record)
-        self._take(records)
+            if key in by_key:
+                by_key[key].append(event)
+            else:
+                by_key[key] = [event]
+        for key, alike in by_key.items():
+            self._mark(key[:MAX_KEY], alike)
+        self._tail.extend(
+            (event.time_ms, event.key[:MAX_KEY], event.line, _encode_value(event.value)) for event in events[-_TAIL:]
+        )
+        begin = 0
+        for edge in [at for at, event in enumerate(events) if event.key in _RUN] if by_key.keys() & _RUN else ():
+            self._take(events[begin:edge])
+            self._run_edge(events[edge])
+            begin = edge + 1
+        self._take(events[begin:])
 
-    def _add_sites(self, events: Sequence[Event]) -> None:
-        """Note the lines of code that records say they were logged by."""
+    def _mark(self, key: str, events: Sequence[Event]) -> None:
+        """Take events of one key."""
+        if key not in self._keys and len(self._keys) < MAX_KEYS:
+            self._keys[key] = _Marking()
+        if key in self._keys:
+            self._keys[key].take([event.time_ms for event in events], [event.value for event in events])
         sites = {
-            (file, event.key, line)
+            (file, key, line)
             for event in events
             if type(metadata := event.metadata) is dict
             and type(file := metadata.get("file")) is str
             and type(line := metadata.get("lineno")) is int
         }
         for file, key, line in sorted(sites - self._sites):
-            is_short = 0 < len(file) <= MAX_FILE_NAME and len(key) <= MAX_KEY
-            if is_short and 0 < line <= MAX_SITE_LINE and len(self._sites) < MAX_SITES:
+            if 0 < len(file) <= MAX_FILE_NAME and 0 < line <= MAX_SITE_LINE and len(self._sites) < MAX_SITES:
                 self._sites.add((file, key, line))
 
     def _run_edge(self, event: Event) -> None:
         """A ``run_start`` or ``run_stop``, which is itself outside of the region."""
-        record = _record(event)
-        if record is None:
-            return
-        self._mark([record])
-        self._tail.append(record)
         if self._stopped:
             return
         if event.key == "run_start":
@@ -210,55 +212,37 @@ class TraceReader:
         elif self._start is not None:
             self._stopped = True
             self._stated = _stated_length(event.metadata)
-            self._gap(event.time_ms - self._last, self._before, event.key, event.line)
+            if event.time_ms - self._last >= LEAST_GAP_MS:
+                self._gap(event.time_ms - self._last, self._before, event.key, event.line)
             self._step_back(self._last - event.time_ms, event.key, event.line)
 
-    def _take(self, records: Sequence[_Record]) -> None:
-        """Take records without an edge of the run among them."""
-        self._mark(records)
-        self._tail.extend(records[-_TAIL:])
-        if self._start is not None and not self._stopped:
-            self._inside(records, self._start)
-
-    def _mark(self, records: Sequence[_Record]) -> None:
-        by_key: dict[str, tuple[list[float], list[Any]]] = {}
-        for time_ms, key, _, value, _ in records:
-            known = by_key.get(key)
-            if known is None:
-                known = by_key[key] = ([], [])
-            known[0].append(time_ms)
-            known[1].append(value)
-        for key, (times, values) in by_key.items():
-            if key not in self._keys:
-                if len(self._keys) == MAX_KEYS:
-                    continue
-                self._keys[key] = _Marking()
-            self._keys[key].take(times, values)
-
-    def _inside(self, records: Sequence[_Record], start: float) -> None:
-        """Records of the timed region."""
+    def _take(self, events: Sequence[Event]) -> None:
+        """Take events without an edge of the run among them."""
+        start = self._start
+        if start is None or self._stopped:
+            return
         last, before = self._last, self._before
-        for time_ms, key, line, _, stated in records:
+        for event in events:
+            time_ms, key = event.time_ms, event.key
             step = time_ms - last
             if step >= _LEAST_MARK_MS:
                 if step % 1000:
                     self._marks += 1
-                self._gap(step, before, key, line)
+                if step >= LEAST_GAP_MS:
+                    self._gap(step, before, key, event.line)
             elif step < 0:
-                self._step_back(-step, before, line)
+                self._step_back(-step, before, event.line)
             last, before = time_ms, key
-            if isinstance(stated, dict):
-                self._place(key, time_ms, line, stated)
-            elif stated is not None:
+            if key in _PLACED:
+                self._place(key, time_ms, event.line, _places(event.metadata))
+            elif key in _RATED and self._open and (rate := _rate(event.value)) is not None:
                 for one in self._open.values():
-                    one.rate, one.rates = one.rate + stated, one.rates + 1
+                    one.rate, one.rates = one.rate + rate, one.rates + 1
         self._last, self._before = last, before
-        self._hash.update(_packed([time_ms - start for time_ms, *_ in records]))
+        self._hash.update(_packed([event.time_ms - start for event in events]))
 
     def _gap(self, length: float, before: str, after: str, line: int) -> None:
-        if length < LEAST_GAP_MS:
-            return
-        of = (before, after, not self._open)
+        of = (before[:MAX_KEY], after[:MAX_KEY], not self._open)
         known = self._gaps.get(of)
         if known is None:
             if len(self._gaps) < MAX_GAPS:
@@ -311,7 +295,7 @@ class TraceReader:
         )
 
 
-def _fingerprint_tail(records: Sequence[_Record]) -> tuple[str, int] | None:
+def _fingerprint_tail(records: Sequence[_TailRecord]) -> tuple[str, int] | None:
     """Return a fingerprint of the last records, from the last steps in time on that chance does not repeat."""
     seen, marks = blake2b(digest_size=16), 0
     for later, record in pairwise(reversed(records)):

@@ -285,7 +285,7 @@ def test_the_lines_of_code_that_logged_the_records() -> None:
     "site", [("", 1), ("a" * 501, 1), (7, 1), ("a.py", 0), ("a.py", "7"), ("a.py", True), ("a.py", 10**7)]
 )
 def test_what_is_no_line_of_code_is_left_out(site: tuple[Any, Any]) -> None:
-    assert sources_of(("seed", *site), ("k" * 101, "a.py", 1)) == {}
+    assert sources_of(("seed", *site)) == {}
 
 
 def test_the_lines_of_code_are_bounded() -> None:
