@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect
 from collections.abc import Callable, Iterator, Set
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, compress, count
 from typing import Generic, TypeVar
 
 from mlsub.log.reader import RecordCutter
@@ -70,7 +70,7 @@ class LineSearch(Generic[T]):
     def find(self, text: FreeText) -> Iterator[tuple[int, bytes, T]]:
         """Yield the number of a line, the part of it in which something may be, and what judges that part."""
         found = self.find_in(text.different)
-        for number in [number for number, sketch in enumerate(text.sketches) if sketch in found] if found else ():
+        for number in compress(count(), map(found.__contains__, text.sketches)) if found else ():
             for start, end, judge in found[text.sketches[number]]:
                 yield number, text.lines[number][start:end], judge
 

@@ -293,8 +293,8 @@ _TRIES = 4
 _TOKEN, _RARE = b":::SYSJSON ", b":::SYSJ"
 #: A record behind the number of the process that logged it, as launchers write it.
 _AFTER_RANK = b": " + TOKEN
-#: Digits of the number of a process.
-_MOST_DIGITS = 8
+#: Bytes of a line that is the number of a process, and the end of the line before it.
+_LONGEST_RANK = 12
 #: The fields of a system that say how large it is, as descriptions and logs name them; these are kept.
 SCALE = ("number_of_nodes", "accelerators_per_node")
 #: Those that name what it is made of, kept from ``:::SYSJSON`` too.
@@ -350,16 +350,10 @@ def _count_processes(head: bytes) -> int:
     if not head.startswith(_AFTER_RANK, max(head.rfind(TOKEN) - 2, 0)):
         return 0
     # An expression over all of it would be a tenth of a cold check.
-    *before, _ = head.split(_AFTER_RANK)
-    ranks = {rank for place, text in enumerate(before) if (rank := _rank_at_end(text, first=place == 0)) is not None}
+    *before, _ = (b"\n" + head).split(_AFTER_RANK)
+    ends = {text[-_LONGEST_RANK:].replace(b"\r", b"\n").rpartition(b"\n")[1:] for text in before}
+    ranks = {int(rank) for begins, text in ends if begins and (rank := text.strip(b" ")).isdigit()}
     return len(ranks) if ranks == set(range(len(ranks))) else 0
-
-
-def _rank_at_end(text: bytes, *, first: bool) -> int | None:
-    """Return the number that is all of the last line of a text; None where it is not, or is only a part of a line."""
-    begin = max(text.rfind(b"\n"), text.rfind(b"\r")) + 1
-    rank = text[begin:].strip(b" ")
-    return int(rank) if (begin or first) and rank.isdigit() and len(rank) <= _MOST_DIGITS else None
 
 
 def _fields(text: str) -> dict[str, str] | None:

@@ -89,7 +89,7 @@ class _Closed:
         self.lengths, self.lines, self.sizes, self.rates = array("d"), array("q"), array("d"), array("d")
         self.first_stop = self.last_start = 0.0
         #: The places that the last ones began at, which are compared with those of the next records.
-        self._unsized: deque[tuple[int, Mapping[str, float]]] = deque(maxlen=_MOST_UNSIZED)
+        self.unsized: deque[tuple[int, Mapping[str, float]]] = deque(maxlen=_MOST_UNSIZED)
 
     def add(self, kind: str, one: _OpenInterval, stop: float) -> None:
         """Take an interval that has ended."""
@@ -99,7 +99,7 @@ class _Closed:
         # Where one starts while another is under way, it is not known which of them ends.
         size = 0.0 if one.nested else 1.0 if kind == "epoch" else one.places.get("epoch_count", 0.0)
         if not size and not one.nested:
-            self._unsized.append((len(self.lengths), one.places))
+            self.unsized.append((len(self.lengths), one.places))
         self.lengths.append(stop - one.time_ms)
         self.lines.append(one.line)
         self.sizes.append(size)
@@ -107,11 +107,11 @@ class _Closed:
 
     def size(self, places: Mapping[str, float]) -> None:
         """Give those without a size the one that a later place shows."""
-        for at, start in list(self._unsized):
+        for at, start in list(self.unsized):
             size = next((places[name] - start[name] for name in places if places[name] > start.get(name, math.inf)), 0)
             if size:
                 self.sizes[at] = size
-                self._unsized.remove((at, start))
+                self.unsized.remove((at, start))
 
     def finish(self) -> Lengths:
         """Return what there was so far."""
@@ -234,7 +234,7 @@ class TraceReader:
                 self._step_back(-step, before, event.line)
             last, before = time_ms, key
             if key in _PLACED:
-                self._place(key, time_ms, event.line, _places(event.metadata))
+                self._place(event)
             elif key in _RATED and self._open and (rate := _rate(event.value)) is not None:
                 for one in self._open.values():
                     one.rate, one.rates = one.rate + rate, one.rates + 1
@@ -260,16 +260,18 @@ class TraceReader:
         elif over != "run_stop" and (self._jump is None or by_ms > self._jump[1]):
             self._jump = (line, by_ms)
 
-    def _place(self, key: str, time_ms: float, line: int, places: dict[str, float]) -> None:
-        """An edge of an interval, or a result of an evaluation."""
-        name, starts = EDGES.get(key, ("eval", None))
+    def _place(self, event: Event) -> None:
+        """Take an edge of an interval, or a result of an evaluation."""
+        name, starts = EDGES.get(event.key, ("eval", None))
         if starts is False and (one := self._open.pop(name, None)) is not None:
             closed = self._closed[name]
-            if time_ms >= one.time_ms and len(closed.lengths) < MAX_LENGTHS:
-                closed.add(name, one, time_ms)
-        self._closed["block"].size(places)
-        if starts:
-            self._open[name] = _OpenInterval(time_ms, line, places, name in self._open)
+            if event.time_ms >= one.time_ms and len(closed.lengths) < MAX_LENGTHS:
+                closed.add(name, one, event.time_ms)
+        if starts or self._closed["block"].unsized:
+            places = _places(event.metadata)
+            self._closed["block"].size(places)
+            if starts:
+                self._open[name] = _OpenInterval(event.time_ms, event.line, places, name in self._open)
 
     def finish(self) -> Trace:
         """Return what the events leave."""
@@ -326,8 +328,11 @@ def _stated_length(metadata: Any) -> tuple[float | None, str]:
 def _rate(value: Any) -> float | None:
     """The throughput that a value states, or the steps a second where it is the time of one."""
     if isinstance(value, dict):
+        for name in _RATE_NAMES:
+            if name in value:
+                return _positive(value[name])
         step = _positive(value.get("train_step_time"))
-        value = next((value[name] for name in _RATE_NAMES if name in value), 1 / step if step else None)
+        return _positive(1 / step) if step else None
     return _positive(value)
 
 
@@ -346,6 +351,8 @@ def _number(value: Any) -> float | None:
 
 def _positive(value: Any) -> float | None:
     """A number above zero, also one written as text; None for all else."""
+    if type(value) is float:
+        return value if 0 < value < MAX_TIME_MS else None
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         return None
     try:
