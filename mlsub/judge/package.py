@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -16,12 +15,12 @@ from mlsub.io import reason_of
 from mlsub.io.show import readable
 from mlsub.judge.entry import JudgedEntry, judge_entry, official_only_if_checked
 from mlsub.review.cross import audit_frameworks, audit_organisation_seeds, audit_submitters
-from mlsub.review.disclosure import Configurations, audit_disclosures, is_configuration
+from mlsub.review.disclosure import audit_disclosures
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import demanded_key, finding, has_effect, isolated, reviewed
 from mlsub.rules.load import EntryRequirements, entry_requirements
 from mlsub.submission.audit import audit_layout
-from mlsub.submission.code import CODE_USAGES
+from mlsub.submission.code import CODE_USAGES, MAX_TEXT, SubmittedCode
 from mlsub.submission.file_tree import read_file_tree
 from mlsub.submission.find import (
     SCALING_FOLDERS,
@@ -37,13 +36,9 @@ from mlsub.submission.model import RESULT_PATTERN, Entry, LogReport, Package
 from mlsub.submission.params import flags_of
 from mlsub.submission.remedies import fix_for_too_deep
 from mlsub.submission.report import EmptyFolder, LogResult, Report, SystemResult
-from mlsub.submission.templates import content_of
 from mlsub.submission.tree import read_tree
 from mlsub.systems.description import SystemDescription, read_description
 from mlsub.systems.fields import facts_of
-
-#: Published packages have some hundred configurations.
-_MOST_CONFIGURATIONS = 1_000
 
 
 def list_package(place: Place, root: Path, round_: Round) -> Package:
@@ -195,16 +190,14 @@ def judge_package(
     findings.extend(about_flags)
     # What reads files of the code is for those who review, and trace the logs, not for each check.
     traced = any(log.trace.keys for entry in entries for log in entry.logs)
-    configurations = _read_configurations(package) if traced else {}
-    of_entries = (entries, package.file_tree, configurations)
-    findings.extend(reviewed("disclosure", package.path, audit_disclosures, *of_entries))
+    code = SubmittedCode(package.folder, package.file_tree, MAX_TEXT if traced else 0)
+    findings.extend(reviewed("disclosure", package.path, audit_disclosures, entries, code))
     if traced:
-        from mlsub.review.private import audit_code_text
-        from mlsub.review.sources import audit_sources
+        from mlsub.review.code import audit_code_text, audit_sources
 
-        findings.extend(reviewed("run.contact", package.path, audit_code_text, package))
         if round_.usage in CODE_USAGES:
-            findings.extend(reviewed("code.source-missing", package.path, audit_sources, entries, package))
+            findings.extend(reviewed("code.source-missing", package.path, audit_sources, entries, code, package.prefix))
+        findings.extend(reviewed("run.contact", package.path, audit_code_text, code, package.prefix))
     findings.extend(reviewed("cross.submitter", package.path, lambda: audit_submitters(entries)))
     findings.extend(reviewed("cross.framework", package.path, lambda: audit_frameworks(entries)))
     findings.extend(reviewed("seed.not-random", package.path, lambda: audit_organisation_seeds(entries)))
@@ -224,17 +217,6 @@ def judge_package(
         without_logs=tuple(_empty_folders(package, round_)),
     )
     return report, frozenset(path for entry in judged for path in entry.copies)
-
-
-def _read_configurations(package: Package) -> Configurations:
-    """Return what the configurations in the code assign; of one that cannot be read there is a finding."""
-    from mlsub.log.settings import MAX_CONFIGURATION, read_configuration
-
-    found, files = {}, package.file_tree.code if package.file_tree else ()
-    for path in [path for path in files if is_configuration(path)][:_MOST_CONFIGURATIONS]:
-        with suppress(OSError):
-            found[path] = read_configuration(path, content_of(package.folder / path, MAX_CONFIGURATION))
-    return found
 
 
 def _empty_folders(package: Package, round_: Round) -> Iterator[EmptyFolder]:

@@ -26,8 +26,6 @@ _CALLED = {
 _NAMES = {called: name for name, names in _CALLED.items() for called in names.split()}
 #: A training prints its settings before it trains, published ones in the first 0.3 MiB; how much of a line is read.
 _MOST, _LONGEST_LINE, _MOST_VALUES = 1 << 21, 1 << 14, 5
-#: The longest configuration that is read, in bytes; real ones have 15 KiB.
-MAX_CONFIGURATION = 1 << 18
 #: A line whose sketch is without any of these states no setting.
 _NEEDLES = (
     *(b"parallel_size", b"parallel-size", b"batch_size", b"batch-size", b"batches to constant", b"accumulation"),

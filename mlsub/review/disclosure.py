@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from math import isclose, prod
 from typing import Any
@@ -17,25 +17,27 @@ from mlsub.log.lengths import StatedSetting
 from mlsub.log.reading import usable_number
 from mlsub.review.run import audit_whole_batches
 from mlsub.rules.catalogue import finding
-from mlsub.submission.file_tree import FileTree, named
+from mlsub.submission.code import CodeKind, SubmittedCode, kind_of, select_code
+from mlsub.submission.file_tree import named
 from mlsub.submission.model import Entry, LogReport
 from mlsub.systems.fields import count
 from mlsub.systems.names import accelerators_in
 
-#: The key of each fact of a disclosure.
-KEYS = {
-    "batch_size": "global_batch_size",
-    "micro_batch_size": "micro_batch_size",
-    "accumulation": "gradient_accumulation_steps",
-    "tensor": "tensor_parallelism",
-    "pipeline": "pipeline_parallelism",
-    "context": "context_parallelism",
-    "expert": "expert_parallelism",
-    "linear": "lowest_numerical_precision_in_linear",
-    "attention": "lowest_numerical_precision_in_attn",
-    "communication": "lowest_numerical_precision_in_comm",
-    "config_file": "config_filename",
+#: What an entry may disclose: the key of each fact, and what a table calls it.
+_FACTS = {
+    "batch_size": ("global_batch_size", "batch"),
+    "accumulation": ("gradient_accumulation_steps", "accum."),
+    "micro_batch_size": ("micro_batch_size", "micro batch"),
+    "tensor": ("tensor_parallelism", "TP"),
+    "pipeline": ("pipeline_parallelism", "PP"),
+    "context": ("context_parallelism", "CP"),
+    "expert": ("expert_parallelism", "EP"),
+    "linear": ("lowest_numerical_precision_in_linear", "linear"),
+    "attention": ("lowest_numerical_precision_in_attn", "attention"),
+    "communication": ("lowest_numerical_precision_in_comm", "comm"),
+    "config_file": ("config_filename", "config"),
 }
+KEYS, HEADS = ({name: words[at] for name, words in _FACTS.items()} for at in (0, 1))
 _OF_MODEL = ("tensor", "pipeline", "context")
 #: The keys of what records state, by the settings of configurations.
 _LOGGED = {
@@ -45,8 +47,6 @@ _LOGGED = {
 }
 #: Numbers that are equal but for how they are written.
 _SLACK = 1e-6
-#: The literals of the configurations in the code, by their paths below the organisation's folder.
-Configurations = Mapping[str, Mapping[str, StatedSetting]]
 #: Nodes and accelerators of each, as the names of configurations have them: config_MI325X_08x08x32.sh.
 _SCALE = re.compile(r"(?<![0-9a-zA-Z])0{0,4}(\d{1,5})x0{0,3}(\d{1,4})(?=x|[^0-9a-zA-Z]|$)")
 #: Parallel sizes, as such names have them: 8x8x1xtp4pp1cp2.
@@ -175,11 +175,6 @@ def show_stated(stated: StatedValue) -> str:
     return " or ".join(values[:_MOST_VALUES]) + (" …" if len(values) > _MOST_VALUES else "") + "*" * stated.printed
 
 
-def select_code(benchmark: str, code: Iterable[str]) -> list[str]:
-    """Return the files of a benchmark's code among those of an organisation, wherever in its folder they lie."""
-    return [path for path in code if path.split("/")[1:-1][:1] == [benchmark]]
-
-
 def _find_file_names(value: Any) -> Iterator[str]:
     """Yield the files that a value names, without their folders."""
     if isinstance(value, str):
@@ -188,23 +183,12 @@ def _find_file_names(value: Any) -> Iterator[str]:
                 yield name
 
 
-def is_configuration(path: str) -> bool:
-    """Return whether a file of the code is a configuration by its name."""
-    name = path.rpartition("/")[2]
-    return name.startswith("config") and name.endswith((".sh", ".yaml", ".yml"))
-
-
-def audit_disclosures(
-    entries: Sequence[Entry], file_tree: FileTree | None, configurations: Configurations
-) -> Iterator[Finding]:
+def audit_disclosures(entries: Sequence[Entry], submitted: SubmittedCode) -> Iterator[Finding]:
     """Yield what the entries of an organisation disclose and what cannot be so, each once an entry."""
-    files = file_tree.code if file_tree else ()
     systems = {entry.system for entry in entries}
     for entry in (one for one in entries if one.logs):
-        content = (entry.description.content if entry.description else None) or {}
-        counts = [count(content.get(name)) for name in ("number_of_nodes", "accelerators_per_node")]
-        code = select_code(entry.benchmark, files)
-        disclosed = read_disclosure(entry.path, entry.logs, prod(one or 0 for one in counts) or None, code)
+        code = select_code(entry.benchmark, submitted.files)
+        disclosed = read_disclosure(entry.path, entry.logs, prod(one or 0 for one in entry.size) or None, code)
         scaled = {
             path: [*_misfits(path.rpartition("/")[2], entry, disclosed)]
             for path in _select_configurations(code, entry, systems - {entry.system})
@@ -223,7 +207,7 @@ def audit_disclosures(
             yield from impossible
             if not impossible:
                 places = disclosed.config_places or [path for path, misfits in scaled.items() if not misfits]
-                used = {path: configurations[path] for path in places if path in configurations}
+                used = {path: submitted.settings(path) for path in places if _is_configuration(path)}
                 yield from _audit_values(entry, disclosed, used)
 
 
@@ -250,7 +234,7 @@ def _audit_named(entry: Entry, disclosed: Disclosure, config: StatedValue, code:
 
 def _misfits(name: str, entry: Entry, disclosed: Disclosure) -> Iterator[tuple[str, str]]:
     """Yield the rules that the name of a configuration breaks, with what the entry has: its accelerator and scale."""
-    model = entry.description.text("accelerator_model_name") if entry.description else ""
+    model = entry.described("accelerator_model_name")
     of, known = accelerators_in(name), accelerators_in(model) | accelerators_in(entry.system)
     if of and known and of.isdisjoint(known):
         yield "config.accelerator", model
@@ -275,7 +259,9 @@ def _as_printed(disclosed: Disclosure, log: LogReport) -> Disclosure:
     return replace(disclosed, **{name: _read_printed((log,), name) or of for name, of in known.items()})
 
 
-def _audit_values(entry: Entry, disclosed: Disclosure, used: Configurations) -> Iterator[Finding]:
+def _audit_values(
+    entry: Entry, disclosed: Disclosure, used: Mapping[str, Mapping[str, StatedSetting]]
+) -> Iterator[Finding]:
     """Yield the records whose values are not those that the log prints, or those of the configurations in use."""
     names = [name for name in _LOGGED if name != "batch_size" or disclosed.batch_size]
     logged = {name: values for name in names if (values := _read_logged(entry, name))}
@@ -312,11 +298,17 @@ def _audit_values(entry: Entry, disclosed: Disclosure, used: Configurations) -> 
 
 def _select_configurations(code: Sequence[str], entry: Entry, others: Collection[str]) -> list[str]:
     """Return the configurations in folders called after the system of an entry, else those in no other system's."""
-    owned = {of: {path for path in code if f"/{of}" in path.rpartition("/")[0]} for of in (entry.system, *others)}
-    found, own = [path for path in code if is_configuration(path)], owned.pop(entry.system)
-    if own:
-        return [path for path in found if path in own] or found
-    return [path for path in found if not any(path in of for of in owned.values())]
+    folders = {path: path.rpartition("/")[0] for path in code}
+    found = [path for path in code if _is_configuration(path)]
+    if any(f"/{entry.system}" in folder for folder in set(folders.values())):
+        return [path for path in found if f"/{entry.system}" in folders[path]] or found
+    return [path for path in found if not any(f"/{of}" in folders[path] for of in others)]
+
+
+def _is_configuration(path: str) -> bool:
+    """Return whether a file of the code is a configuration by its name."""
+    name = path.rpartition("/")[2]
+    return name.startswith("config") and kind_of(name) in (CodeKind.SCRIPT, CodeKind.SETTINGS)
 
 
 def _read_logged(entry: Entry, name: str) -> dict[str, StatedValue]:

@@ -164,8 +164,7 @@ def _find_other_scale(entry: Entry) -> Iterator[Finding]:
     A log contradicts it where nothing that it states agrees: one source alone may mean something else by a number. What
     is one node by default, where nobody tells it, counts only where two sources say so, and is a warning.
     """
-    content = (entry.description.content if entry.description else None) or {}
-    nodes, each = (count(content.get(name)) for name in ("number_of_nodes", "accelerators_per_node"))
+    nodes, each = entry.size
     if nodes is None or each is None or entry.scaling_type == "weak":
         return
     for log in entry.logs:
@@ -261,8 +260,5 @@ def audit_peak(entry: Entry, benchmark: str, rcp: RcpResult) -> Iterator[Finding
 
 def _accelerators_of(entry: Entry) -> tuple[int, Peak | None, str]:
     """Return how many accelerators the description states, their peak and their name; None for an unknown peak."""
-    content = (entry.description.content if entry.description else None) or {}
-    nodes, each = (count(content.get(name)) or 0 for name in SCALE)
-    model, system = (content.get(name) for name in ("accelerator_model_name", "system_name"))
-    chip = chip_of(model, system if isinstance(system, str) else "", entry.system) if isinstance(model, str) else None
-    return nodes * each, peak_of(chip) if chip is not None else None, chip.name if chip is not None else ""
+    chip = chip_of(entry.described("accelerator_model_name"), entry.described("system_name"), entry.system)
+    return prod(one or 0 for one in entry.size), peak_of(chip) if chip else None, chip.name if chip else ""

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from difflib import get_close_matches
+from enum import StrEnum
+from functools import cached_property, lru_cache
+from pathlib import Path
 
 from msgspec.structs import replace
 
 from mlsub.findings import Finding, Severity
+from mlsub.log.lengths import StatedSetting
 from mlsub.rules.catalogue import finding
 from mlsub.submission.file_tree import FileTree, Item, ItemKind, gathered, named, parents, stray_kind
-from mlsub.submission.templates import README, SCRIPTS
+from mlsub.submission.templates import README, SCRIPTS, content_of
 
 #: The usages whose submission rules ask for code; a rehearsal runs code that everybody has.
 CODE_USAGES = ("training", "hpc")
@@ -19,13 +24,117 @@ RUN_SCRIPT = "run_and_time.sh"
 #: The limit of the official repository check (``mlperf_logging.repo_checker``), and a reviewer's for code, in bytes.
 MAX_BYTES, MAX_CODE_BYTES = 50 * 1024 * 1024, 10 * 1024 * 1024
 _PROGRAMS, _LOGS = "compiled libraries and programs", "logs that are no results"
-#: Files with code, and one that starts a training, by its name.
-PROGRAMMED = (".py", ".cu", ".cc", ".cpp", ".rs", ".go", ".jl", ".ipynb")
 _COMPILED = (".c", ".cc", ".cpp", ".cu", ".cxx", ".hip", ".rs", ".go")
-_RUNS = re.compile(r".+\.(sh|sub|slurm|sbatch|bash)|makefile|run.*|train.*|main\.py")
+#: What starts a training, by its name, besides scripts.
+_RUNS = re.compile(r"makefile|run.*|train.*|main\.py")
 #: Names compared with each other where one is missing.
 _COMPARED = 50
 _EXPECTED = f"{README}, {', '.join(SCRIPTS)} and <system>_<implementation>.json"
+
+
+class CodeKind(StrEnum):
+    """What a file of the code is by its name; ``SETTINGS`` configure or start a training, as scripts do."""
+
+    PROGRAM = "program"
+    DOCUMENT = "document"
+    SCRIPT = "script"
+    SETTINGS = "settings"
+    OTHER = "other"
+
+
+#: The first that matches a whole name, in lower case; data and licences count among the documents.
+_KINDS = {
+    CodeKind.PROGRAM: re.compile(r".*\.(?:py|cu|cc|cpp|rs|go|jl|ipynb)"),
+    CodeKind.DOCUMENT: re.compile(r"(?:licen[cs]e|notice|copying|third).*|.*\.(?:json|txt|csv|md|rst|patch|diff)"),
+    CodeKind.SCRIPT: re.compile(r".*\.(?:sh|bash|sub|slurm|sbatch)"),
+    CodeKind.SETTINGS: re.compile(r"[^.]+|(?:dockerfile|makefile|\.?env).*|.*\.(?:ya?ml|toml|cfg|conf|ini|env)"),
+}
+#: What is kept of a file's text, in bytes: of one that is a program, or that nobody knows, its head.
+MAX_HEAD, MAX_WHOLE = 1 << 11, 1 << 16
+#: What is kept of all of them, and what is read of a program whose lines are counted.
+MAX_TEXT, MAX_PROGRAM = 1 << 24, 10 << 20
+
+
+@lru_cache(maxsize=4096)
+def kind_of(name: str) -> CodeKind:
+    """Return what a file of the code is by its name."""
+    return next((kind for kind, pattern in _KINDS.items() if pattern.fullmatch(name.lower())), CodeKind.OTHER)
+
+
+class SubmittedCode:
+    """The code of an organisation while its package is judged: each file is opened when it is asked for, and once.
+
+    ``files`` are their paths below the organisation's folder, ``links`` those of them that are links, which are not
+    followed; ``is_whole`` says whether all are listed.
+
+    Args:
+        folder: the organisation's.
+        file_tree: what lies in it.
+        most: how many bytes of text are kept; where it is 0, names alone are known.
+    """
+
+    def __init__(self, folder: Path, file_tree: FileTree | None, most: int = MAX_TEXT) -> None:
+        tree = file_tree or FileTree(items=())
+        self.files = tree.code
+        self.links = frozenset(item.path for item in tree.items if item.kind is ItemKind.LINK)
+        self.is_whole = not tree.cut and not tree.closed
+        self._folder = folder
+        self._texts: dict[str, bytes] = {}
+        self._lines: dict[str, float] = {}
+        self._left = most
+
+    @cached_property
+    def by_name(self) -> dict[str, list[str]]:
+        """The files by their names without folders."""
+        found: dict[str, list[str]] = {}
+        for path in self.files:
+            found.setdefault(path.rpartition("/")[2], []).append(path)
+        return found
+
+    def of_kind(self, *kinds: CodeKind) -> list[str]:
+        """Return the files of some kinds."""
+        return [path for path in self.files if kind_of(path.rpartition("/")[2]) in kinds]
+
+    def read(self, path: str) -> bytes:
+        """Return the text of a file, as much as is kept of one of its kind; none of what cannot be read."""
+        if path not in self._texts and self._left > 0:
+            self._open(path)
+        return self._texts.get(path, b"")
+
+    def settings(self, path: str) -> Mapping[str, StatedSetting]:
+        """Return what a configuration assigns."""
+        if not (text := self.read(path)):
+            return {}
+        from mlsub.log.settings import read_configuration
+
+        return read_configuration(path, text)
+
+    def count_lines(self, path: str) -> float:
+        """Return the lines of a file; infinity where nobody knows."""
+        if path not in self._lines:
+            self._open(path, MAX_PROGRAM)
+        return self._lines.setdefault(path, math.inf)
+
+    def _open(self, path: str, limit: int = 0) -> None:
+        """Keep the text of a file, and how many lines it has where all of it is read."""
+        kind = kind_of(path.rpartition("/")[2])
+        kept = min(self._left, MAX_HEAD if kind in (CodeKind.PROGRAM, CodeKind.OTHER) else MAX_WHOLE)
+        limit = max(limit, kept)
+        try:
+            content = content_of(f"{self._folder}/{path}", limit, follow=False)
+        except OSError:
+            content = b""  # There is a finding on it.
+        if 0 < len(content) < limit:
+            self._lines[path] = content.count(b"\n") + (content[-1:] != b"\n")
+        if path not in self._texts:
+            text = content[:kept]
+            self._texts[path] = text if b"\0" not in text else b""
+            self._left -= len(text)
+
+
+def select_code(benchmark: str, code: Iterable[str]) -> list[str]:
+    """Return the files of a benchmark's code among those of an organisation, wherever in its folder they lie."""
+    return [path for path in code if path.split("/")[1:-1][:1] == [benchmark]]
 
 
 def audit_code(file_tree: FileTree, systems: Mapping[str, Collection[str]]) -> Iterator[Finding]:
@@ -106,7 +215,7 @@ def _benchmark(name: str, systems: list[str], code: list[Item], folders: Collect
         )
     scripts = [item.path for item in items if item.name.startswith("run_and_time") and item.name.endswith(".sh")]
     # Where there is no program at all, that is a finding of its own.
-    if not scripts and any(item.name.endswith(PROGRAMMED) for item in items):
+    if not scripts and any(kind_of(item.name) is CodeKind.PROGRAM for item in items):
         yield finding("layout.run-script-missing", folder)
     own = {system: at for system in systems if (at := _own_folder(folder, system, folders))}
     without = [system for system in systems if system not in own]
@@ -126,14 +235,15 @@ def _implementations(folder: str, items: list[Item], folders: Collection[str]) -
     lacking: dict[str, list[str]] = {}
     for at in places:
         names = [item.name.lower() for item in items if item.path.startswith(f"{at}/")]
+        kinds = set(map(kind_of, names))
         if not names:
             lacking.setdefault("file", []).append(at)
-        if not any(name.endswith(PROGRAMMED) for name in names):
+        if CodeKind.PROGRAM not in kinds:
             continue  # The files of a system, which the code of another folder uses.
         above_it = [item.name.lower() for item in items if item.parent in (folder, above)]
         if not any(name.startswith("readme") for name in (*names, *above_it)):
             lacking.setdefault("README", []).append(at)
-        if not any(map(_RUNS.fullmatch, names)):
+        if CodeKind.SCRIPT not in kinds and not any(map(_RUNS.fullmatch, names)):
             lacking.setdefault("script that runs it", []).append(at)
     for what, bad in lacking.items():
         where = bad[0] if len(bad) == 1 else folder

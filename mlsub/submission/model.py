@@ -17,6 +17,7 @@ from mlsub.rules.catalogue import has_effect
 from mlsub.submission.file_tree import FileTree
 from mlsub.submission.listing import Listing, below
 from mlsub.systems.description import SystemDescription
+from mlsub.systems.fields import count
 
 
 class LogReport(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
@@ -104,6 +105,16 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     def undescribed(self) -> bool:
         """Whether an entry of a tree has no description that can be read."""
         return self.in_tree and (self.description is None or self.description.content is None)
+
+    def described(self, name: str) -> str:
+        """Return a text that the description of the system states; empty where it does not."""
+        return self.description.text(name) if self.description is not None else ""
+
+    @property
+    def size(self) -> tuple[int | None, int | None]:
+        """How many nodes the description states, and how many accelerators in each."""
+        content = (self.description.content if self.description is not None else None) or {}
+        return count(content.get("number_of_nodes")), count(content.get("accelerators_per_node"))
 
     @property
     def division(self) -> str | None:

@@ -13,7 +13,7 @@ import msgspec
 
 from mlsub.io import reason_of
 from mlsub.io.data import loads, shipped
-from mlsub.io.look import means_missing, open_regular
+from mlsub.io.look import AnyPath, means_missing, open_regular
 from mlsub.systems.fields import placeholders_in
 
 #: The files beside a benchmark's code that templates are made of.
@@ -123,7 +123,7 @@ def begins_as_template(file: Path) -> bool:
     return is_unfilled(content_of(file, MOST, follow=False))
 
 
-def content_of(file: Path, limit: int = _MAX_BYTES, *, follow: bool = True) -> bytes:
+def content_of(file: AnyPath, limit: int = _MAX_BYTES, *, follow: bool = True) -> bytes:
     """Return the first megabyte of a file, or as many bytes as asked for; nothing of what is not a file.
 
     Raises:

@@ -11,9 +11,9 @@ from msgspec.structs import replace
 
 from mlsub.io.data import load_yaml
 from mlsub.log.lengths import StatedSetting, Trace
-from mlsub.log.settings import read_configuration
-from mlsub.review.disclosure import StatedValue, audit_disclosures, read_disclosure, select_code
-from mlsub.submission.file_tree import FileTree, Item
+from mlsub.review.disclosure import StatedValue, audit_disclosures, read_disclosure
+from mlsub.submission.code import SubmittedCode, select_code
+from mlsub.submission.file_tree import FileTree, Item, read_file_tree
 from mlsub.submission.model import Entry
 from mlsub.systems.description import SystemDescription
 from tests.review.folding import make_run, read_run, report_of
@@ -43,8 +43,9 @@ def entry(*runs: dict[str, Any], nodes: int = 2) -> Entry:
     )
 
 
-def file_tree(*names: str) -> FileTree:
-    return FileTree(items=tuple(Item(f"{CODE}/{name}") for name in names))
+def code_of(*names: str) -> SubmittedCode:
+    """Code with these files, of which the names alone are known."""
+    return SubmittedCode(Path(), FileTree(items=tuple(Item(f"{CODE}/{name}") for name in names)), 0)
 
 
 CONFIGURATIONS = [
@@ -55,25 +56,23 @@ CONFIGURATIONS = [
 
 @pytest.mark.parametrize(("name", "files", "rule"), CONFIGURATIONS)
 def test_a_configuration_lies_in_the_code_and_is_for_the_system(name: Any, files: list[str], rule: str | None) -> None:
-    found = list(audit_disclosures([entry({"config_filename": name})], file_tree(*files), {}))
+    found = list(audit_disclosures([entry({"config_filename": name})], code_of(*files)))
     assert [(one.rule, one.path, one.line) for one in found] == ([(rule, "result_0.txt", 3)] if rule else [])
     assert all(len(one.actual or "") < 250 for one in found)
 
 
 def test_a_missing_configuration_is_found_by_a_name_that_is_near() -> None:
-    (found,) = audit_disclosures(
-        [entry({"config_filename": "config_gb32.sh"})], file_tree("config_gbs32.sh", "run.sub"), {}
-    )
+    (found,) = audit_disclosures([entry({"config_filename": "config_gb32.sh"})], code_of("config_gbs32.sh", "run.sub"))
     assert found.fix == "The code has config_gbs32.sh; name the one that was used."
 
 
 def test_without_code_nobody_asks_for_a_file_in_it() -> None:
-    assert list(audit_disclosures([entry({"config_filename": "config_a.sh"})], None, {})) == []
+    assert list(audit_disclosures([entry({"config_filename": "config_a.sh"})], SubmittedCode(Path(), None))) == []
 
 
 def test_all_runs_name_one_configuration() -> None:
     runs = [{"config_filename": name} for name in ("config_a.sh", "config_b.sh", "config_a.sh")]
-    (found,) = audit_disclosures([entry(*runs)], file_tree("config_a.sh"), {})
+    (found,) = audit_disclosures([entry(*runs)], code_of("config_a.sh"))
     assert (found.rule, found.actual) == ("config.differs", '"config_a.sh", "config_b.sh"')
 
 
@@ -102,7 +101,7 @@ def test_all_runs_name_one_configuration() -> None:
     ],
 )
 def test_sizes_divide_the_accelerators(sizes: dict[str, Any], rule: str | None, actual: str | None) -> None:
-    found = list(audit_disclosures([entry(sizes)], None, {}))
+    found = list(audit_disclosures([entry(sizes)], SubmittedCode(Path(), None)))
     assert [(one.rule, one.actual) for one in found] == ([(rule, actual)] if rule else [])
     of_sizes = {one.expected for one in found if one.rule == "disclosure.parallelism"}
     assert of_sizes <= {"a divisor of 16 accelerators"}, "two nodes of eight"
@@ -127,7 +126,7 @@ def test_what_one_log_prints_is_that_which_records_state(
     logged: dict[str, Any], printed: dict[str, Any], rule: str | None, line: int | None, actual: str | None
 ) -> None:
     of = printing(entry(logged, logged), {}, printed)
-    found = list(audit_disclosures([of], None, {}))
+    found = list(audit_disclosures([of], SubmittedCode(Path(), None)))
     assert [(one.rule, one.line, one.actual) for one in found] == ([(rule, line, actual)] if rule else [])
     where = "result_0.txt" if line == 4 else "result_1.txt"
     assert {one.path for one in found} <= {where}
@@ -135,13 +134,13 @@ def test_what_one_log_prints_is_that_which_records_state(
 
 @pytest.mark.parametrize(("logged", "files", "rule", "actual"), TABLES["values"])
 def test_records_state_what_the_configuration_does(
-    logged: dict[str, Any], files: dict[str, str], rule: str | None, actual: str | None
+    logged: dict[str, Any], files: dict[str, str], rule: str | None, actual: str | None, tmp_path: Path
 ) -> None:
-    tree = FileTree(items=tuple(Item(f"benchmarks/llama31_8b/{name}") for name in files))
-    known = {
-        item.path: read_configuration(item.path, files[item.path.split("/", 2)[2]].encode()) for item in tree.items
-    }
-    found = list(audit_disclosures([entry(logged)], tree, known))
+    for name, text in files.items():
+        file = tmp_path / "benchmarks" / "llama31_8b" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    found = list(audit_disclosures([entry(logged)], SubmittedCode(tmp_path, read_file_tree(tmp_path))))
     assert [(one.rule, one.actual) for one in found] == ([(rule, actual)] if rule else [])
 
 
@@ -158,19 +157,19 @@ def test_records_state_what_the_configuration_does(
 )
 def test_configurations_in_the_folder_of_another_system_are_for_that(files: list[str], rule: str | None) -> None:
     of, other = entry({}), replace(entry({}), system="rack2", benchmark="bert")
-    found = list(audit_disclosures([of, other], file_tree(*files), {}))
+    found = list(audit_disclosures([of, other], code_of(*files)))
     assert [(one.rule, one.path) for one in found] == ([(rule, of.path)] if rule else [])
 
 
 def test_a_batch_that_no_samples_fit_is_asked_about_once() -> None:
     of = printing(entry({"global_batch_size": 10}), {"tensor": 2, "micro_batch_size": 2, "batch_size": 8})
     odd = replace(of.logs[0], run=make_run("llama31_8b", [10, 16, 20], "samples_count", global_batch_size=10))
-    assert list(audit_disclosures([replace(of, logs=(odd,))], None, {})) == []
+    assert list(audit_disclosures([replace(of, logs=(odd,))], SubmittedCode(Path(), None))) == []
 
 
 def test_a_configuration_that_is_only_printed_is_asked_about() -> None:
     named = [{"config_file": ["config_common.sh", "MI355X_1x8x1"]}]
-    found = list(audit_disclosures([printing(entry({"global_batch_size": 8}), *named)], file_tree("run.sh"), {}))
+    found = list(audit_disclosures([printing(entry({"global_batch_size": 8}), *named)], code_of("run.sh")))
     assert [(one.rule, str(one.severity), one.line) for one in found] == [
         ("config.missing", "warning", 8),
         ("config.accelerator", "warning", 8),
@@ -178,9 +177,9 @@ def test_a_configuration_that_is_only_printed_is_asked_about() -> None:
     ]
     assert found[0].message == "The code of the benchmark has no file of the name that the log prints"
     several = [{"config_file": ["config_1x8.sh", "config_2x8.sh"]}]
-    assert list(audit_disclosures([printing(entry({}), *several)], file_tree("run.sh"), {})) == []
+    assert list(audit_disclosures([printing(entry({}), *several)], code_of("run.sh"))) == []
     there = printing(entry({}), {"config_file": "MI350X_2x8x1"})
-    assert list(audit_disclosures([there], file_tree("config_MI350X_2x8x1.sh"), {})) == []
+    assert list(audit_disclosures([there], code_of("config_MI350X_2x8x1.sh"))) == []
 
 
 def test_what_a_log_prints_is_disclosed_where_no_record_is() -> None:
@@ -198,13 +197,13 @@ def test_reference_runs_that_generate_and_train_on_one_machine_are_not_asked_abo
     files = sorted((SHARED / "reference-logs" / "qwen35_397b_grpo" / batch).glob("seed_*.out"))
     logs = tuple(report_of(read_run(file), file.name) for file in files)
     assert len(logs) == 6
-    assert list(audit_disclosures([replace(entry(nodes=32), logs=logs)], None, {})) == []
+    assert list(audit_disclosures([replace(entry(nodes=32), logs=logs)], SubmittedCode(Path(), None))) == []
 
 
 def test_what_an_entry_discloses_is_there_with_its_places() -> None:
     values = {**SIZES, "global_batch_size": 32, "lowest_numerical_precision_in_linear": "fp8"}
     runs = [{**values, "config_filename": "config_a.sh"}, {**values, "global_batch_size": 64}]
-    of, code = entry(*runs), select_code("llama31_8b", file_tree("config_a.sh", "old/config_a.sh", "run.sub").code)
+    of, code = entry(*runs), select_code("llama31_8b", code_of("config_a.sh", "old/config_a.sh", "run.sub").files)
     stated = read_disclosure(of.path, of.logs, 16, code)
     assert stated.batch_size == StatedValue(32, "result_0.txt", 7, also=("64",))
     assert stated.tensor == StatedValue(2, "result_0.txt", 3)

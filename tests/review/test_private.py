@@ -10,7 +10,7 @@ from unittest.mock import patch
 import pytest
 
 from mlsub.io.data import load_yaml
-from mlsub.review import private
+from mlsub.submission import code
 from tools.support.make_tree import Log, Tree, make_tree
 from tools.support.runner import check, run
 
@@ -80,7 +80,7 @@ def test_code_that_has_not_changed_is_not_read_again(tmp_path: Path) -> None:
         os.utime(file, (1e9, 1e9))
     with patch("mlsub.workspace.cache.SETTLED_NS", -(10**12)):
         first = asks(tree, *cache)
-        with patch.object(private, "content_of", side_effect=AssertionError):
+        with patch.object(code, "content_of", side_effect=AssertionError):
             assert asks(tree, *cache) == first != []
         script.write_text("cd /data\n")
         assert asks(tree, *cache) == []

@@ -11,10 +11,11 @@ from msgspec.structs import replace
 from mlsub.findings import Finding
 from mlsub.io.data import load_yaml
 from mlsub.log.lengths import Trace
-from mlsub.review import sources
-from mlsub.review.sources import audit_sources
+from mlsub.review.code import audit_sources
+from mlsub.submission import code
+from mlsub.submission.code import SubmittedCode
 from mlsub.submission.file_tree import read_file_tree
-from mlsub.submission.model import Entry, Package
+from mlsub.submission.model import Entry
 from tests.review.folding import make_run, report_of
 
 CASES: dict[str, dict[str, Any]] = load_yaml(Path(__file__).with_name("sources.yaml"))
@@ -47,8 +48,7 @@ def audited(folder: Path, *logged: list[tuple[str, int]]) -> list[Finding]:
         results=(),
         logs=tuple(logs),
     )
-    package = Package(folder=folder, prefix="ACME/", entries=(entry,), file_tree=read_file_tree(folder))
-    return list(audit_sources([entry], package))
+    return list(audit_sources([entry], SubmittedCode(folder, read_file_tree(folder)), "ACME/"))
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -97,5 +97,6 @@ def test_without_code_or_without_traces_nothing_is_asked(tmp_path: Path) -> None
 
 def test_a_program_whose_length_nobody_knows_is_long_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_code(tmp_path / "benchmarks" / "bert", {"train.py": 10, "empty.py": 0, "linked.py": "link"})
-    monkeypatch.setattr(sources, "_MOST_PROGRAM", 20)
+    monkeypatch.setattr(code, "MAX_HEAD", 5)
+    monkeypatch.setattr(code, "MAX_PROGRAM", 20)
     assert audited(tmp_path, [("train.py", 99), ("empty.py", 9), ("linked.py", 9)]) == []

@@ -17,7 +17,7 @@ from mlsub.present import document as doc
 from mlsub.present.entries import MEANINGS, EntryColumn, rcp_words, results_table, verdict_span
 from mlsub.present.findings import MEANINGS as SEVERITIES
 from mlsub.present.findings import SUPPRESSED, facts_of, tally
-from mlsub.review.disclosure import show_stated
+from mlsub.review.disclosure import HEADS, show_stated
 from mlsub.rules.catalogue import finding
 from mlsub.submission.report import Detail
 
@@ -268,32 +268,16 @@ def _names_table(found: Sequence[Organisation], *, full: bool) -> doc.Table:
     return doc.Table(columns, tuple((*key, first_few(names, _WHO)) for key, names in where.items()))
 
 
-#: What is disclosed, as a table calls it.
-_DISCLOSED = {
-    "batch_size": "batch",
-    "accumulation": "accum.",
-    "micro_batch_size": "micro batch",
-    "tensor": "TP",
-    "pipeline": "PP",
-    "context": "CP",
-    "expert": "EP",
-    "linear": "linear",
-    "attention": "attention",
-    "communication": "comm",
-    "config_file": "config",
-}
-
-
 def _disclosure(found: Sequence[Organisation], *, full: bool) -> doc.Block | None:
     """One row an entry: batch, parallel sizes, precisions and configuration, as far as any entry discloses them."""
     rows = [(one, number, entry) for one in found for number, entry in enumerate(one.entries, 1)]
-    told = [row for row in rows if any(getattr(row[2].disclosure, name) for name in [*_DISCLOSED][2:])]
+    told = [row for row in rows if any(getattr(row[2].disclosure, name) for name in [*HEADS][2:])]
     if not told:
         return doc.Text("No entry discloses more than its batch size and accumulation.") if rows else None
     told = rows if full else told
-    stated = [name for name in _DISCLOSED if any(getattr(entry.disclosure, name) for *_, entry in told)]
+    stated = [name for name in HEADS if any(getattr(entry.disclosure, name) for *_, entry in told)]
     several = len(found) > 1
-    heads = [*(("entry", "benchmark") if several else ("#",)), *(_DISCLOSED[name] for name in stated)]
+    heads = [*(("entry", "benchmark") if several else ("#",)), *(HEADS[name] for name in stated)]
     cells = []
     for one, number, entry in told:
         entry_cells = (f"{one.name} {number}", entry.benchmark) if several else (str(number),)
@@ -301,7 +285,7 @@ def _disclosure(found: Sequence[Organisation], *, full: bool) -> doc.Block | Non
     notes = []
     if any((fact := getattr(entry.disclosure, name)) and fact.printed for *_, entry in told for name in stated):
         notes.append("* from the log: no record states it.")
-    silent = [head for name, head in _DISCLOSED.items() if name not in stated]
+    silent = [head for name, head in HEADS.items() if name not in stated]
     notes += [f"No entry discloses {', '.join(silent)}."] if silent else []
     if left := len(rows) - len(told):
         notes.append(f"{plural(left, 'entry discloses', 'entries disclose')} no more than batch size and accumulation.")

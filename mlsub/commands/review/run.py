@@ -29,10 +29,11 @@ from mlsub.findings import Effect, Finding, Kind, Severity, Verdict
 from mlsub.io import MlsubError
 from mlsub.present.document import text_of
 from mlsub.present.entries import organisations_of, verdict_line
-from mlsub.review.disclosure import read_disclosure, select_code
+from mlsub.review.disclosure import read_disclosure
 from mlsub.review.runs.detect import observe_runs
 from mlsub.review.runs.model import Observation
 from mlsub.rules.catalogue import catalogue, demanded_key, has_effect
+from mlsub.submission.code import select_code
 from mlsub.submission.find import PathKind, Place, organisation, packages
 from mlsub.submission.pairing import paired
 from mlsub.submission.report import Choice, EntryResult, Report

@@ -1,23 +1,20 @@
-"""The submitted code beside what logs and scripts say of it: programs that are not there, or of another revision."""
+"""The submitted code: what it lacks of what logs and scripts say of it, and what it says that is private."""
 
 from __future__ import annotations
 
-import math
 import re
+from bisect import bisect
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import islice
-from pathlib import Path
+from itertools import accumulate
 
 from mlsub.findings import Finding, Severity
 from mlsub.io.show import first_few, plural, readable
-from mlsub.review.disclosure import select_code
+from mlsub.review.run import tell_private
 from mlsub.rules.catalogue import finding
-from mlsub.submission.code import PROGRAMMED
-from mlsub.submission.file_tree import ItemKind, named
-from mlsub.submission.model import Entry, Package
-from mlsub.submission.templates import content_of
+from mlsub.submission.code import MAX_HEAD, CodeKind, SubmittedCode, kind_of, select_code
+from mlsub.submission.file_tree import named
+from mlsub.submission.model import Entry
 
-_SCRIPTS = (".sh", ".sub", ".sbatch", ".slurm", ".bash")
 #: What lies in one of these folders is installed, not submitted: libraries, frameworks, cells of notebooks.
 _INSTALLED = re.compile(
     r"(?i)(?:^|/)(?:(?:site|dist)-packages|usr/(?:local/)?lib|(?:ana|mini)?conda3?|mlperf_(?:logging|common)|ipykernel_\d+"
@@ -28,87 +25,63 @@ _SOURCED = re.compile(
     rb"""[ \t]*(?:source|\.)[ \t]+["']?(\./|\$\(dirname[ ]["']?\$\{?(?:BASH_SOURCE(?:\[0\])?|0)\}?["']?\)["']?/"""
     rb"""|\$\{BASH_SOURCE(?:\[0\])?%/\*\}["']?/)?([\w.-]{1,100}\.sh)["']?[ \t]*(?:#.*|;.*|&&.*)?"""
 )
-#: Bytes of a program whose lines are counted, and of a script that is read; and how many scripts.
-_MOST_PROGRAM, _MOST_SCRIPT, _MOST_SCRIPTS = 10 << 20, 1 << 15, 500
 _LONGEST = 80
+_CONFIDENTIAL_WORDS = (b"confidential", b"distribut", b"internal use", b"trade secret")
+_CONFIDENTIAL = re.compile(
+    rb"(?<![\w-])(?:confidential(?![\w-]| computing| vms?\b)|(?:do not|not for|no) (?:re)?distribut(?:e|ion)\b"
+    rb"|(?:for )?internal use only|trade secrets? of)"
+)
+#: Whoever wrote a file may be named in it.
+_AUTHOR = re.compile(rb"(?:copyright|author|maintain|contribut|\(c\)|licen[cs]e)[^\n]*", re.IGNORECASE)
 
 
-class _Code:
-    """The code of an organisation: its files, relative to the folder, by their names, links among them."""
-
-    def __init__(self, folder: Path, files: Sequence[str]) -> None:
-        self.files = files
-        self.by_name: dict[str, list[str]] = {}
-        for path in files:
-            self.by_name.setdefault(path.rpartition("/")[2], []).append(path)
-        self._folder = folder
-        self._lengths: dict[str, float] = {}
-
-    def read(self, path: str, limit: int) -> bytes:
-        """Return the first bytes of a file; none of what is a link or cannot be read."""
-        try:
-            return content_of(self._folder / path, limit, follow=False)
-        except OSError:
-            return b""
-
-    def count_lines(self, path: str) -> float:
-        """Return the lines of a file, read once; infinity where nobody knows."""
-        if path not in self._lengths:
-            content = self.read(path, _MOST_PROGRAM)
-            count = content.count(b"\n") + (content[-1:] != b"\n")
-            self._lengths[path] = count if 0 < len(content) < _MOST_PROGRAM else math.inf
-        return self._lengths[path]
-
-
-def audit_sources(entries: Sequence[Entry], package: Package) -> Iterator[Finding]:
+def audit_sources(entries: Sequence[Entry], code: SubmittedCode, prefix: str) -> Iterator[Finding]:
     """Yield what the code lacks of the programs that logged the records, and of the scripts that others source.
 
     Args:
         entries: those of an organisation; without traces of their logs nothing is known of what logged them.
-        package: the files of the organisation.
+        code: that of the organisation.
+        prefix: what stands before the paths of its files in those of findings.
     """
-    tree = package.file_tree
-    if tree is None or tree.cut or tree.closed or not tree.code:
+    if not code.is_whole or not code.files:
         return
-    code = _Code(package.folder, tree.code)
     # What lies behind a link is listed elsewhere, or not at all.
-    linked = {item.path for item in tree.items if item.kind is ItemKind.LINK and not item.name.endswith(_SCRIPTS)}
-    yield from _audit_sourced(code, package.prefix)
+    linked = code.links.difference(code.of_kind(CodeKind.SCRIPT))
+    yield from _audit_sourced(code, prefix)
     for benchmark in dict.fromkeys(entry.benchmark for entry in entries if entry.logs):
         own = select_code(benchmark, code.files)
         if not own or any(map(_is_program, own)) or not linked.isdisjoint(own):
             for entry in (entry for entry in entries if entry.benchmark == benchmark):
                 yield from _audit_entry(entry, frozenset(own), code)
         else:
-            where = package.prefix + "/".join(own[0].split("/")[:2])
+            where = prefix + "/".join(own[0].split("/")[:2])
             names, fetched = sorted({path.rpartition("/")[2] for path in own}), _find_fetched(code, own)
             severity = Severity.WARNING if fetched else None
             yield finding("code.no-program", where, actual=named(names) + fetched, severity=severity)
 
 
 def _is_program(path: str) -> bool:
-    return path.lower().endswith(PROGRAMMED)
+    return kind_of(path.rpartition("/")[2]) is CodeKind.PROGRAM
 
 
-def _find_fetched(code: _Code, own: Iterable[str]) -> str:
+def _find_fetched(code: SubmittedCode, own: Iterable[str]) -> str:
     """Return words on where a README says to clone a repository but those of MLCommons; empty where none does."""
-    readmes = (path for path in own if path.rpartition("/")[2].lower().startswith("readme"))
-    for path in islice(readmes, _MOST_SCRIPTS):
-        for number, line in enumerate(code.read(path, _MOST_SCRIPT).splitlines(), 1):
+    for path in (path for path in own if path.rpartition("/")[2].lower().startswith("readme")):
+        for number, line in enumerate(code.read(path).splitlines(), 1):
             if b"git clone" in line and b"/mlcommons/" not in line:
                 return f"; code is fetched by {path.rpartition('/')[2]}:{number}"
     return ""
 
 
-def _audit_sourced(code: _Code, prefix: str) -> Iterator[Finding]:
+def _audit_sourced(code: SubmittedCode, prefix: str) -> Iterator[Finding]:
     """Yield the scripts that others source and that are nowhere in the code, each once."""
     missing: dict[str, list[tuple[str, int]]] = {}
-    for path in islice((path for path in code.files if path.endswith(_SCRIPTS)), _MOST_SCRIPTS):
-        lines = code.read(path, _MOST_SCRIPT).splitlines()
+    for path in code.of_kind(CodeKind.SCRIPT):
+        lines = code.read(path).splitlines()
         # One that is looked for may be missing.
         tested = b" ".join(line for line in lines if b" -f " in line or b" -e " in line)
         for number, line in enumerate(lines, 1):
-            if (match := _SOURCED.fullmatch(line)) and match[2] not in tested:
+            if b".sh" in line and (match := _SOURCED.fullmatch(line)) and match[2] not in tested:
                 name, here = match[2].decode(), match[1] or "config" in path.rpartition("/")[2]
                 if name not in code.by_name and (here or "config" in name):
                     missing.setdefault(name, []).append((path, number))
@@ -118,7 +91,7 @@ def _audit_sourced(code: _Code, prefix: str) -> Iterator[Finding]:
         yield finding("code.sourced-missing", prefix + path, line=number, actual=f"{name}, sourced here{others}")
 
 
-def _audit_entry(entry: Entry, own: Collection[str], code: _Code) -> Iterator[Finding]:
+def _audit_entry(entry: Entry, own: Collection[str], code: SubmittedCode) -> Iterator[Finding]:
     """Yield the programs that logged the records of an entry and are not in the code, or have fewer lines there."""
     stated: dict[str, tuple[int, str]] = {}
     for log in entry.logs:
@@ -161,3 +134,31 @@ def _select_implementation(system: str, own: Iterable[str]) -> frozenset[str]:
     if len(names) != 1 or not 0 < max(programs.values()) <= 2 * programs[names[0]]:
         return frozenset()
     return frozenset(folders[names[0]])
+
+
+def audit_code_text(code: SubmittedCode, prefix: str) -> Iterator[Finding]:
+    """Yield what the code of an organisation says that is private or confidential.
+
+    Args:
+        code: that of an organisation.
+        prefix: what stands before the paths of its files in those of findings.
+    """
+    from mlsub.log.free_text import FreeText
+    from mlsub.log.private.places import PrivateReader, find_asked
+
+    asked = code.of_kind(CodeKind.PROGRAM, CodeKind.SCRIPT, CodeKind.SETTINGS, CodeKind.OTHER)
+    texts = {path: text for path in asked if (text := code.read(path))}
+    for path, text in texts.items():
+        head = text[:MAX_HEAD].lower()
+        match = _CONFIDENTIAL.search(head) if any(word in head for word in _CONFIDENTIAL_WORDS) else None
+        if match:
+            yield finding("code.confidential", prefix + path, line=head.count(b"\n", 0, match.start()) + 1)
+    # Most files have nothing to ask about, which takes one look at all that they say.
+    ends = list(accumulate(text.count(b"\n") + text.count(b"\r") + 1 for text in texts.values()))
+    lines = {number for number, *_ in find_asked(FreeText(b"\n".join(texts.values())))}
+    places = {bisect(ends, number) for number in lines}
+    for place, (path, text) in enumerate(texts.items()):
+        if place in places:
+            reader = PrivateReader()
+            reader.free(FreeText(_AUTHOR.sub(b"", text)))
+            yield from tell_private(prefix + path, reader.finish(), {})
