@@ -20,7 +20,7 @@ from mlsub.systems.names import accelerators_in, same_accelerator, same_framewor
 #: Seeds in common from which on chance is ruled out: one of many short numbers may fall twice.
 LEAST_SHARED_SEEDS = 2
 #: Every pair of entries is compared, so hostile logs with thousands of seeds must not count with all of them.
-SEEDS_OF_A_LOG = 16
+_SEEDS_OF_A_LOG = 16
 #: Names come from whoever wrote the file.
 _LONGEST_PLATFORM = 200
 #: How many of something a name begins with: ``1x``, ``8 x``, ``8x8x``.
@@ -92,7 +92,7 @@ def audit_samples(entry: Entry, rcp: RcpResult) -> Iterator[Finding]:
 def _check_organisation(entry: Entry, logged: str) -> tuple[str, ...] | None:
     if _has_number_behind(logged, entry.organisation):
         return "cross.submitter", entry.organisation, "submission_org has a number behind the organisation's name"
-    submitter = entry.description.text("submitter") if entry.description else ""
+    submitter = entry.described("submitter")
     if _is_other_submitter(submitter, entry.organisation):
         # That has a finding of its own.
         if same_organisation(logged, submitter):
@@ -129,13 +129,13 @@ def audit_submitters(entries: Sequence[Entry]) -> Iterator[Finding]:
     """Yield descriptions whose submitter is not the organisation of the folder, each once."""
     described = {entry.description.path: entry for entry in entries if entry.in_tree and entry.description is not None}
     for path, entry in described.items():
-        submitter = entry.description.text("submitter") if entry.description is not None else ""
+        submitter = entry.described("submitter")
         if _is_other_submitter(submitter, entry.organisation):
             yield finding("cross.submitter", path, expected=entry.organisation, actual=show(submitter))
 
 
 def _check_status(entry: Entry, logged: str) -> tuple[str, ...] | None:
-    stated = entry.description.text("status") if entry.description else ""
+    stated = entry.described("status")
     # In the early rounds systems in a cloud were "available", too; a preview may stand anywhere.
     if not stated or stated.lower() in {"available", "preview"} or (known := category(stated)) is None:
         return None
@@ -151,10 +151,10 @@ def _check_division(entry: Entry, logged: str) -> tuple[str, ...] | None:
 def _check_platform(entry: Entry, logged: str) -> tuple[str, ...] | None:
     if entry.description is None:
         return None
-    accelerator = entry.description.text("accelerator_model_name")
+    accelerator = entry.described("accelerator_model_name")
     if not accelerator or is_not_applicable(accelerator):
-        accelerator = entry.description.text("host_processor_model_name")
-    names = [entry.system, entry.description.text("system_name"), accelerator]
+        accelerator = entry.described("host_processor_model_name")
+    names = [entry.system, entry.described("system_name"), accelerator]
     known = tuple(dict.fromkeys(name for name in names if name))
     message = find_platform_contradiction(logged, known)
     expected = ", ".join(known) if message == _NO_WORD or not accelerator else accelerator
@@ -177,7 +177,7 @@ def _check_processor(entry: Entry, logged: str) -> tuple[str, ...] | None:
 
 def _described_name(entry: Entry, field: str) -> str:
     """Return what the description of an entry's system has for a name; nothing where that names none."""
-    described = entry.description.text(field) if entry.description else ""
+    described = entry.described(field)
     return "" if is_placeholder(described) or is_not_applicable(described) else described
 
 
@@ -264,12 +264,12 @@ def audit_seeds(logs: tuple[LogReport, ...], shared: frozenset[str]) -> Iterator
 def audit_organisation_seeds(entries: Sequence[Entry]) -> Iterator[Finding]:
     """Yield closed entries of an organisation that have several seeds in common with one of another system."""
     closed = [entry for entry in entries if entry.in_tree and entry.division == CLOSED.name]
-    seeds = [_collect_seeds(entry) for entry in closed]
+    seeds = [collect_seeds(entry.logs) for entry in closed]
     for entry, values in zip(closed, seeds, strict=True):
         for other, others in zip(closed, seeds, strict=True):
             if other.system == entry.system or len(values & others) < LEAST_SHARED_SEEDS:
                 continue
-            common = _collect_seeds(entry, other) & _collect_seeds(other, entry)
+            common = collect_seeds(entry.logs, other.logs) & collect_seeds(other.logs, entry.logs)
             if len(common) >= LEAST_SHARED_SEEDS:
                 shown = several([str(value)[:24] for value in sorted(common)], 5)
                 actual = f"{len(common)} of {len(values)} seeds ({shown}) as in {other.path}"
@@ -277,8 +277,8 @@ def audit_organisation_seeds(entries: Sequence[Entry]) -> Iterator[Finding]:
                 break
 
 
-def _collect_seeds(entry: Entry, other: Entry | None = None) -> set[int]:
+def collect_seeds(logs: Iterable[LogReport], others: Iterable[LogReport] = ()) -> set[int]:
     """Return the seeds of an entry's runs, without logs that are copies of another entry's: that is another finding."""
-    copies = set(map(digest_log, other.logs)) if other is not None else set()
-    logs = [log for log in entry.logs if not copies or digest_log(log) not in copies]
-    return {seed.value for log in logs for seed in log.run.seeds[:SEEDS_OF_A_LOG] if not seed.error}
+    copies = set(map(digest_log, others))
+    own = (log for log in logs if not copies or digest_log(log) not in copies)
+    return {seed.value for log in own for seed in log.run.seeds[:_SEEDS_OF_A_LOG] if not seed.error}

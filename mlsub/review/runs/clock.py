@@ -13,7 +13,7 @@ from mlsub.rules.catalogue import finding
 from mlsub.submission.model import LogReport
 from mlsub.submission.result import Result
 
-#: Of an entry's runs so many are compared; published entries have 50 at most.
+#: Of an entry's runs so many are compared; published entries have 128 at most.
 _MAX_RUNS = 200
 #: Each edge of a run, and which of its intervals lies there.
 _ENDS = {"run_start": 0, "run_stop": -1}
@@ -47,13 +47,17 @@ def find_moved_clock(entry: Result) -> Iterator[Observation]:
     elsewhere = is_evaluated_after_run(entry.benchmark, entry.usage, entry.round) or measure_stretch(entry) is not None
     edges = [] if entry.task == "reinforcement learning" else [*_ENDS][: 1 if elsewhere else 2]
     epochs = sum(len(log.trace.blocks.lengths) > 1 for log in logs) < len(logs) / 2
+    # The last epoch may be a part of one.
+    measured = edges[:1] if epochs else edges
+    intervals = {edge: [_interval_at(log, edge, epochs=epochs) for log in logs] for edge in measured}
     found: list[tuple[LogReport, list[_Contradiction]]] = []
-    for log in logs:
+    for at, log in enumerate(logs):
         contradictions = [*_find_stated(log), *(one for one in _find_early(log) if one.edge in edges)]
-        for edge in edges:
-            # The last epoch may be a part of one.
-            if not (epochs and edge == "run_stop"):
-                contradictions += _find_short(log, [other for other in logs if other is not log], edge, epochs=epochs)
+        for edge, ends in intervals.items():
+            own = ends[at]
+            if own is not None and own.size:
+                like = [one for n, one in enumerate(ends) if n != at and one is not None and one.size == own.size]
+                contradictions += _find_short(log, own, like, edge, epochs=epochs)
         if contradictions:
             found.append((log, contradictions))
     agree = any(sum(one.by_ms > 0 for one in contradictions) > 1 for _, contradictions in found)
@@ -86,12 +90,20 @@ def _find_early(log: LogReport) -> Iterator[_Contradiction]:
         yield _Contradiction(edge, f"{edge}: {what} is {show_duration(by_ms)} {when}", by_ms)
 
 
-def _find_short(log: LogReport, others: Sequence[LogReport], edge: str, *, epochs: bool) -> Iterator[_Contradiction]:
-    """Yield that the first or last interval is shorter than its stated throughput allows, and than those like it."""
-    own, name = _interval_at(log, edge, epochs=epochs), "epoch" if epochs else "block"
-    if own is None or not own.size:
-        return
-    limits, lengths, name = thresholds(), log.trace.epochs if epochs else log.trace.blocks, f"{_WHICH[edge]} {name}"
+def _find_short(
+    log: LogReport, own: _Interval, others: Sequence[_Interval], edge: str, *, epochs: bool
+) -> Iterator[_Contradiction]:
+    """Yield that the first or last interval is shorter than its stated throughput allows, and than those like it.
+
+    Args:
+        log: the run.
+        own: its interval at the edge.
+        others: those of the same size in the other runs.
+        edge: ``run_start`` or ``run_stop``.
+        epochs: whether they are epochs, or blocks.
+    """
+    limits, lengths = thresholds(), log.trace.epochs if epochs else log.trace.blocks
+    name = f"{_WHICH[edge]} {'epoch' if epochs else 'block'}"
     rest = list(zip(lengths.lengths, lengths.sizes, lengths.rates, strict=True))
     del rest[_ENDS[edge]]
     # Throughput times length over size is the same for all, whichever unit the throughput has.
@@ -111,8 +123,7 @@ def _find_short(log: LogReport, others: Sequence[LogReport], edge: str, *, epoch
         words = f"the {name} takes {show_duration(own.length)}, each of the {len(like)} others of its size"
         yield _Contradiction(edge, f"{words} {show_duration(own.length + by)} or more", by)
     else:
-        same = [one for other in others if (one := _interval_at(other, edge, epochs=epochs)) and one.size == own.size]
-        yield from _find_nearer(own, same, edge, name, 0 if as_stated else least)
+        yield from _find_nearer(own, others, edge, name, 0 if as_stated else least)
 
 
 def _find_nearer(

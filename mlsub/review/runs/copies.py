@@ -12,8 +12,8 @@ from mlsub.io.data import blake2b
 from mlsub.io.show import first_few, plural, readable, show
 from mlsub.log.lengths import KeyMark
 from mlsub.log.reading import usable_number
-from mlsub.review.cross import SEEDS_OF_A_LOG
-from mlsub.review.fingerprints import encode_json
+from mlsub.review.cross import collect_seeds
+from mlsub.review.fingerprints import digest_log, digest_times, encode_json
 from mlsub.review.runs.model import Observation, observe, runs_started, show_duration, thresholds
 from mlsub.rules.catalogue import finding
 from mlsub.submission.model import LogReport
@@ -67,12 +67,6 @@ def describe_changes(log: LogReport, original: LogReport) -> Iterator[str]:
             yield f"other times of {name}"
 
 
-def is_found_by_check(log: LogReport, original: LogReport) -> bool:
-    """Return whether mlsub check reports two logs of a round as the same, by number and times of the records."""
-    evaluations = [[(e.time_ms, e.value) for e in one.run.evaluations] for one in (log, original)]
-    return log.run.timeline == original.run.timeline and repr(evaluations[0]) == repr(evaluations[1])
-
-
 class _EntryLog(NamedTuple):
     """A log and the entry it is of."""
 
@@ -89,7 +83,7 @@ def find_copies(entries: Sequence[Result]) -> Iterator[Observation]:
     logs = [_EntryLog(entry, log) for entry in entries for log in entry.logs]
     # Each log with the first that is of the same run, by whichever mark it was found first.
     same_run: dict[int, _Pair] = {}
-    for mark in (_start_and_stop, _evaluation_times, _times_and_evaluations):
+    for mark in (lambda log: digest_times(log.run), _evaluation_times, _times_and_evaluations):
         for pair in (pair for pairs in _find_pairs(logs, mark) for pair in pairs if _are_same_run(*pair)):
             same_run.setdefault(id(pair[0].report), pair)
     for pairs in _group_by_entries(same_run.values()):
@@ -123,11 +117,6 @@ def _group_by_entries(pairs: Iterable[_Pair]) -> Collection[list[_Pair]]:
 
 def _are_same_run(log: _EntryLog, original: _EntryLog) -> bool:
     return is_same_run(log.report, original.report)
-
-
-def _start_and_stop(log: LogReport) -> tuple[float, float] | None:
-    start, stop = log.run.timeline.run_start, log.run.timeline.run_stop
-    return None if start is None or stop is None else (start, stop)
 
 
 def _evaluation_times(log: LogReport) -> tuple[float, ...] | None:
@@ -169,7 +158,7 @@ def _observe_same_runs(pairs: Sequence[_Pair]) -> Iterator[Observation]:
     others = [
         (log, original)
         for log, original in pairs
-        if log.entry.round_key != original.entry.round_key or not is_found_by_check(log.report, original.report)
+        if log.entry.round_key != original.entry.round_key or digest_log(log.report) != digest_log(original.report)
     ]
     if not others:
         return
@@ -337,7 +326,7 @@ def _is_earlier(other: Result, entry: Result) -> bool:
 
 def seeds_of(entry: Result) -> set[int]:
     """Return the seeds of an entry that another one has not by chance alone."""
-    found = {s.value for log in entry.logs for s in log.run.seeds[:SEEDS_OF_A_LOG] if not s.error}
+    found = collect_seeds(entry.logs)
     # Anybody may choose a small number, one of a row of numbers, or one of the usual constants.
     usual = {seed for seed in found if abs(seed) < thresholds().seeds_small or {seed - 1, seed + 1} & found}
     return found - usual - _CONSTANTS

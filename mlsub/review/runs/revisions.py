@@ -12,7 +12,7 @@ from mlsub.submission.result import Result
 
 #: The lines of code that logged the records of each key, as (name of the file, line).
 _Sites = Mapping[str, frozenset[tuple[str, int]]]
-#: Of an entry's runs so many are compared; published entries have 50 at most.
+#: Of an entry's runs so many are compared; nearly all published entries have 50 at most.
 _MOST_RUNS = 60
 #: Revisions that a question has in words, and of names so many characters.
 _SHOWN, _LONGEST = 3, 80
@@ -25,10 +25,15 @@ def find_revisions(entry: Result) -> Iterator[Observation]:
     several keys have to be logged elsewhere, and a key that some runs lack says nothing.
     """
     revisions: list[tuple[_Sites, list[LogReport]]] = []
+    read: list[tuple[_Sites, LogReport]] = []
+    for log in entry.logs[:_MOST_RUNS]:
+        # Most runs log all their records in the same lines.
+        same = [sites for sites, other in read if other.trace.sources == log.trace.sources]
+        read.append((same[0] if same else _read_sites(log), log))
+    least = thresholds().moved_keys
     # A run that breaks off has fewer keys, and must not stand for the others.
-    read = ((_read_sites(log), log) for log in entry.logs[:_MOST_RUNS])
     for sites, log in sorted(read, key=lambda one: -len(one[0])):
-        alike = (logs for known, logs in revisions if len(_find_moved(known, sites)) < thresholds().moved_keys)
+        alike = (logs for known, logs in revisions if known is sites or len(_find_moved(known, sites)) < least)
         if (logs := next(alike, None)) is not None:
             logs.append(log)
         else:
