@@ -78,10 +78,11 @@ def _audit_sourced(code: SubmittedCode, prefix: str) -> Iterator[Finding]:
     missing: dict[str, list[tuple[str, int]]] = {}
     for path in code.of_kind(CodeKind.SCRIPT):
         lines = code.read(path).splitlines()
+        named_in = [(number, line) for number, line in enumerate(lines, 1) if b".sh" in line]
         # One that is looked for may be missing.
-        tested = b" ".join(line for line in lines if b" -f " in line or b" -e " in line)
-        for number, line in enumerate(lines, 1):
-            if b".sh" in line and (match := _SOURCED.fullmatch(line)) and match[2] not in tested:
+        tested = b" ".join(line for _, line in named_in if b" -f " in line or b" -e " in line)
+        for number, line in named_in:
+            if (match := _SOURCED.fullmatch(line)) and match[2] not in tested:
                 name, here = match[2].decode(), match[1] or "config" in path.rpartition("/")[2]
                 if name not in code.by_name and (here or "config" in name):
                     missing.setdefault(name, []).append((path, number))
@@ -129,11 +130,12 @@ def _select_implementation(system: str, own: Iterable[str]) -> frozenset[str]:
         _, _, *inside = path.split("/")[:-1]
         if inside := inside[1:] if inside[:1] == ["implementations"] else inside:
             folders.setdefault(inside[0], []).append(path)
-    programs = {name: sum(map(_is_program, paths)) for name, paths in folders.items()}
-    names = [name for name in folders if name == system] or [n for n in folders if n.startswith(f"{system}_")]
-    if len(names) != 1 or not 0 < max(programs.values()) <= 2 * programs[names[0]]:
+    names = [system] if system in folders else [name for name in folders if name.startswith(f"{system}_")]
+    if len(names) != 1:
         return frozenset()
-    return frozenset(folders[names[0]])
+    programs = {name: sum(map(_is_program, paths)) for name, paths in folders.items()}
+    enough = 0 < max(programs.values()) <= 2 * programs[names[0]]
+    return frozenset(folders[names[0]]) if enough else frozenset()
 
 
 def audit_code_text(code: SubmittedCode, prefix: str) -> Iterator[Finding]:

@@ -202,8 +202,11 @@ def audit_disclosures(entries: Sequence[Entry], submitted: SubmittedCode) -> Ite
             disclosed = replace(disclosed, batch_size=None)  # One cause is one question.
         # Some of the accelerators generate what the others train on; how many, no log says.
         if not any(key.startswith("generation_") for log in entry.logs for key in log.run.hyperparameters):
-            of_sizes = ([*_audit_parallelism(_as_printed(disclosed, log))] for log in entry.logs)
-            impossible = next(filter(None, of_sizes), [])
+            # Of what is only printed, each log has its own.
+            printed = [name for name in KEYS if (of := getattr(disclosed, name)) is not None and of.printed]
+            by_log = ({name: of for name in printed if (of := _read_printed((log,), name))} for log in entry.logs)
+            of_sizes = (replace(disclosed, **own) for own in (by_log if printed else [{}]))
+            impossible = next(filter(None, ([*_audit_parallelism(one)] for one in of_sizes)), [])
             yield from impossible
             if not impossible:
                 places = disclosed.config_places or [path for path, misfits in scaled.items() if not misfits]
@@ -253,12 +256,6 @@ def _other_code(entry: Entry, scaled: Mapping[str, Sequence[tuple[str, str]]]) -
     return finding(rule, entry.path, message, expected=expected, actual=actual)
 
 
-def _as_printed(disclosed: Disclosure, log: LogReport) -> Disclosure:
-    """Return what an entry discloses, of that which is only printed what one of its logs prints."""
-    known = {name: of for name in KEYS if (of := getattr(disclosed, name)) is not None and of.printed}
-    return replace(disclosed, **{name: _read_printed((log,), name) or of for name, of in known.items()})
-
-
 def _audit_values(
     entry: Entry, disclosed: Disclosure, used: Mapping[str, Mapping[str, StatedSetting]]
 ) -> Iterator[Finding]:
@@ -274,7 +271,7 @@ def _audit_values(
 
     differing: dict[str, str] = {}
     where, source = entry.logs[0], "configuration in the code has"
-    for name, log in ((name, log) for log in entry.logs for name in logged):
+    for name, log in ((name, log) for log in entry.logs for name in logged if name in log.trace.settings):
         known = _read_printed((log,), name)
         if known is not None and not known.also and not agrees(name, known.value):
             where, source = (where, source) if differing else (log, "log prints")

@@ -146,7 +146,7 @@ def _trait(name: str) -> tuple[str, str] | None:
         name.encode()
     except UnicodeEncodeError:
         return "layout.name-unportable", "Names are not UTF-8"
-    if any(unicodedata.category(character) in ("Cc", "Cf", "Zl", "Zp") for character in name):
+    if not name.isprintable() and any(unicodedata.category(one) in ("Cc", "Cf", "Zl", "Zp") for one in name):
         return "layout.name-unportable", "Names contain control characters"
     if _NOT_ON_WINDOWS.search(name):
         return "layout.name-unportable", 'Names contain a character that Windows forbids (< > : " | ? * or a backslash)'
