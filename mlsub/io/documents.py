@@ -18,6 +18,7 @@ import yaml
 from mlsub.io.data import loads
 from mlsub.io.problems import FileProblemsError, Flaw, Problem, find_flaws, refusal
 from mlsub.io.read import YamlTree, read_text, read_tree
+from mlsub.io.show import join_words
 
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -48,8 +49,7 @@ def read_document(file: Path, document: DocumentType[T]) -> tuple[T, YamlTree]:
     Raises:
         FileProblemsError: it cannot be read, or does not fit the schema.
     """
-    *first, last = type_schema(document.type)["required"]
-    tree = read_tree(file, kind=document.kind, top=" and ".join(filter(None, (", ".join(first), last))))
+    tree = read_tree(file, kind=document.kind, top=join_words(type_schema(document.type)["required"]))
     found, flaws = read_as(
         tree.content(), document.type, tree.content(as_written=True) if document.as_written else None
     )

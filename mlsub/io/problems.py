@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from mlsub.io import MlsubError
+from mlsub.io.show import join_words
 
 #: Such a file is some kilobytes; the bound keeps a hostile one from being read at all.
 MAX_BYTES = 4 << 20
@@ -137,7 +138,7 @@ def _flaws(error: Error, before: tuple[str | int, ...]) -> Iterator[Flaw]:
         strict = error.schema.get("additionalProperties") is False
         if not strict or set(value) <= set(error.schema.get("properties", ())):
             lacking = [name for name in error.schema["required"] if name not in value]
-            yield path, f"{_join_words(lacking, 'and')} {'is' if len(lacking) == 1 else 'are'} missing"
+            yield path, f"{join_words(lacking)} {'is' if len(lacking) == 1 else 'are'} missing"
     elif error.validator in ("anyOf", "oneOf") and error.context:
         yield from _choice_flaws(error, path)
     else:
@@ -157,20 +158,20 @@ def _choice_flaws(error: Error, path: tuple[str | int, ...]) -> Iterator[Flaw]:
     only_missing = all(one.validator == "required" for inner in fitting for one in inner)
     fitting = deeper[:1] or (fitting if only_missing else fitting[:1])
     if len(fitting) == 1 and named and isinstance(error.instance, str) and all(not one.path for one in fitting[0]):
-        others = _join_words([str(value) for one in named for value in _values(one)], "or")
+        others = join_words([str(value) for one in named for value in _values(one)], "or")
         yield path, f"{_describe(fitting[0][0])}, or {others}"
     elif len(fitting) == 1:
         for inner in fitting[0]:
             yield from _flaws(inner, path)
     elif fitting:
         names = [" and ".join(one.validator_value) for inner in fitting for one in inner[:1]]
-        yield path, f"{_join_words(names, 'or')} is missing"
+        yield path, f"{join_words(names, 'or')} is missing"
     elif named and isinstance(error.instance, str):
         yield path, _not_among([value for one in named for value in _values(one)], error.instance)
     else:
         kinds = [kind for one in here for kind in _kinds(one.validator_value)] if not named else []
         kinds += [repr(value) for one in named for value in _values(one)]
-        yield path, _expected(_join_words(dict.fromkeys(kinds), "or"), error.instance) if kinds else error.message[:200]
+        yield path, _expected(join_words(dict.fromkeys(kinds), "or"), error.instance) if kinds else error.message[:200]
 
 
 def _describe(error: Error) -> str:
@@ -179,7 +180,7 @@ def _describe(error: Error) -> str:
     if name in ("enum", "const"):
         return _not_among(_values(error), value)
     if name == "type":
-        return _expected(_join_words(_kinds(due), "or"), value, quotes=due == "string")
+        return _expected(join_words(_kinds(due), "or"), value, quotes=due == "string")
     if name == "pattern":
         return f"{_shown(value)} {error.schema.get('patternErrorMessage', f'does not match {due}')}"
     if name == "format":
@@ -199,7 +200,7 @@ def _not_among(known: Iterable[Any], value: Any) -> str:
     names = [str(one) for one in known]
     if isinstance(value, str) and len(names) > 1:
         return f"unknown value {_shown(value)}{did_you_mean(value[:_LONGEST_VALUE], names)}"
-    return _expected(_join_words(names, "or"), value)
+    return _expected(join_words(names, "or"), value)
 
 
 def _shown(value: Any) -> str:
@@ -219,8 +220,3 @@ def _values(error: Error) -> list[Any]:
 
 def _kinds(due: str | list[str]) -> list[str]:
     return [_KINDS[name] for name in ([due] if isinstance(due, str) else due)]
-
-
-def _join_words(names: Iterable[str], last: str) -> str:
-    *first, end = names
-    return f"{', '.join(first)} {last} {end}" if first else end

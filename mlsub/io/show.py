@@ -103,6 +103,12 @@ def first_few(names: Iterable[str], most: int = 10, thing: str = "") -> str:
     return f"{', '.join(known[:most])}{more}"
 
 
+def join_words(names: Iterable[str], last: str = "and") -> str:
+    """Return all of some names for a sentence: ``a, b and c``, or with another word before the last."""
+    *first, end = names
+    return f"{', '.join(first)} {last} {end}" if first else end
+
+
 def several(names: Sequence[str], most: int) -> str:
     """Return the first of some names for a finding, and ``…`` where there are more."""
     return ", ".join(names[:most]) + (", …" if len(names) > most else "")

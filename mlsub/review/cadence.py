@@ -14,6 +14,7 @@ import msgspec
 from mlsub.divisions import CLOSED
 from mlsub.findings import Finding, Severity
 from mlsub.io.data import shipped
+from mlsub.io.show import join_words
 from mlsub.log.reading import LARGEST_COUNT, usable_number
 from mlsub.log.run import MAX_EVALUATIONS, Run
 from mlsub.rules.catalogue import finding
@@ -241,10 +242,11 @@ def audit_cadence(run: Run, path: str, usage: str, round_: str) -> Iterator[Find
     excused = {_STOPS: not run.converged, _MISSING: run.lengths.beside}
     if deviation is not None and not excused.get(deviation.message):
         first = "one every" if allowed == [every * scale] else "the first at"
+        first += f" {join_words(map(show_count, allowed), 'or')}"
         yield finding(
             "run.eval-cadence",
             path,
-            deviation.message.format(place=show_count(deviation.place), unit=unit, first=f"{first} {_one_of(allowed)}"),
+            deviation.message.format(place=show_count(deviation.place), unit=unit, first=first),
             line=next(one.line for one in run.evaluations if getattr(one, rule.count) == deviation.place),
             expected=_describe_schedule(rule, allowed, every * scale, unit),
             actual=_describe_places(places, deviation.place),
@@ -337,13 +339,8 @@ def _describe_schedule(rule: Cadence, starts: list[float], every: float, unit: s
     if rule.at_least:
         text += f" or more often, from {max(starts):g} at the latest"
     elif len(starts) > 1 or starts[0] != every:
-        text += f", first at {_one_of(starts)}"
+        text += f", first at {join_words(map(show_count, starts), 'or')}"
     return text
-
-
-def _one_of(starts: list[float]) -> str:
-    *others, last = map(show_count, starts)
-    return f"{', '.join(others)} or {last}" if others else last
 
 
 def _describe_places(places: list[float], place: float) -> str:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from mlsub.findings import Severity
 from mlsub.io.data import blake2b
-from mlsub.io.show import first_few, plural, readable, show
+from mlsub.io.show import first_few, join_words, plural, readable, show
 from mlsub.log.lengths import KeyMark
 from mlsub.log.reading import usable_number
 from mlsub.review.cross import collect_seeds
@@ -185,13 +185,8 @@ def _summarise_changes(changes: Sequence[Sequence[str]], where: str) -> str:
     words = [change for change in common if not change.startswith("other ")]
     for kind in ("other values of ", "other times of "):
         keys = [change.removeprefix(kind) for change in common if change.startswith(kind)]
-        words += [kind + _join_words(keys)] if keys else []
-    return f"{runs}, with {_join_words(words)}"
-
-
-def _join_words(words: Sequence[str]) -> str:
-    *first, last = words
-    return f"{', '.join(first)} and {last}" if first else last
+        words += [kind + join_words(keys)] if keys else []
+    return f"{runs}, with {join_words(words)}"
 
 
 def _observe_same_evaluations(pairs: Sequence[_Pair]) -> Observation:
