@@ -43,12 +43,12 @@ class CodeKind(StrEnum):
 
 
 #: The first that matches a whole name, in lower case; data and licences count among the documents.
-_KINDS = {
-    CodeKind.PROGRAM: re.compile(r".*\.(?:py|cu|cc|cpp|rs|go|jl|ipynb)"),
-    CodeKind.DOCUMENT: re.compile(r"(?:licen[cs]e|notice|copying|third).*|.*\.(?:json|txt|csv|md|rst|patch|diff)"),
-    CodeKind.SCRIPT: re.compile(r".*\.(?:sh|bash|sub|slurm|sbatch)"),
-    CodeKind.SETTINGS: re.compile(r"[^.]+|(?:dockerfile|makefile|\.?env).*|.*\.(?:ya?ml|toml|cfg|conf|ini|env)"),
-}
+_KINDS = re.compile(
+    r"(?P<program>.*\.(?:py|cu|cc|cpp|rs|go|jl|ipynb))"
+    r"|(?P<document>(?:licen[cs]e|notice|copying|third).*|.*\.(?:json|txt|csv|md|rst|patch|diff))"
+    r"|(?P<script>.*\.(?:sh|bash|sub|slurm|sbatch))"
+    r"|(?P<settings>[^.]+|(?:dockerfile|makefile|\.?env).*|.*\.(?:ya?ml|toml|cfg|conf|ini|env))"
+)
 #: What is kept of a file's text, in bytes: of one that is a program, or that nobody knows, its head.
 MAX_HEAD, MAX_WHOLE = 1 << 11, 1 << 16
 #: What is kept of all of them, and what is read of a program whose lines are counted.
@@ -58,7 +58,8 @@ MAX_TEXT, MAX_PROGRAM = 1 << 24, 10 << 20
 @lru_cache(maxsize=4096)
 def kind_of(name: str) -> CodeKind:
     """Return what a file of the code is by its name."""
-    return next((kind for kind, pattern in _KINDS.items() if pattern.fullmatch(name.lower())), CodeKind.OTHER)
+    match = _KINDS.fullmatch(name.lower())
+    return CodeKind((match and match.lastgroup) or CodeKind.OTHER)
 
 
 class SubmittedCode:
