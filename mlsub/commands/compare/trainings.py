@@ -8,10 +8,9 @@ from difflib import get_close_matches
 from mlsub.commands.compare.model import Comparison, PairComparison
 from mlsub.commands.compare.reading import ComparedSide, compatibility, entry_name, read_side
 from mlsub.io import MlsubError
-from mlsub.log.changes import changed_fields, changed_hyperparameters, count_agreed
-from mlsub.score.difference.decompose import decompose
+from mlsub.log.changes import changed_fields, count_agreed
 from mlsub.score.difference.measure import measure, runs_of, shown_division
-from mlsub.score.difference.words import answer
+from mlsub.score.difference.words import explain
 from mlsub.submission.pairing import Pair, pairs, side_by_side, without
 from mlsub.submission.result import Result
 from mlsub.workspace import Context
@@ -48,15 +47,8 @@ def compare_sides(before: ComparedSide, after: ComparedSide, found: Sequence[Pai
 def _compare_entries(before: ComparedSide, after: ComparedSide, pair: Pair) -> PairComparison:
     """Two entries side by side."""
     one, other = pair
-    measured = measure(one), measure(other)
-    old, new = measured[0].side, measured[1].side
-    undivided = measured[0].undivided or measured[1].undivided
-    if old.minutes is None or new.minutes is None:
-        undivided = undivided or "one of them has no time"
-    if (one.usage, one.benchmark_name) != (other.usage, other.benchmark_name):
-        undivided = "they train different benchmarks"
-    parts = () if undivided else decompose(*measured)
-    changes = changed_hyperparameters(runs_of(one), runs_of(other))
+    found = explain(measure(one), measure(other))
+    old, new = found.old, found.new
     ratio = old.minutes / new.minutes if old.minutes and new.minutes and min(old.minutes, new.minutes) > 0 else None
     compatible, warning = compatibility(one, other)
     return PairComparison(
@@ -64,14 +56,14 @@ def _compare_entries(before: ComparedSide, after: ComparedSide, pair: Pair) -> P
         new=new,
         ratio=ratio,
         reduction=None if ratio is None else 1 - 1 / ratio,
-        parts=parts,
-        undivided=undivided,
+        parts=found.parts,
+        undivided=found.undivided,
         same=count_agreed(runs_of(one), runs_of(other)),
-        hyperparameters=changes,
+        hyperparameters=found.hyperparameters,
         fields=changed_fields(before.description(one.description_path), after.description(other.description_path)),
         compatible=compatible,
         warning=warning,
-        answer=answer(old, new, parts, undivided, changes),
+        answer=found.answer,
     )
 
 

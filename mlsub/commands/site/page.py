@@ -5,7 +5,6 @@ Everything from outside is escaped, and nothing of it is ever a script, a style 
 
 from __future__ import annotations
 
-import importlib.util
 import math
 import re
 import shutil
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from mlsub.io import VERSION, MlsubError, needs_extra
+from mlsub.io import VERSION
 from mlsub.io.show import first_few, plain, readable, shortened
 from mlsub.present import document as doc
 from mlsub.present.document import Cell, Chart, Column, Document, Section, Series, Span, Table
@@ -52,7 +51,7 @@ POLICY = (
 #: The scripts of pages in the order in which they run; a site has them as one file.
 _PARTS = (
     *("charts", "pictures", "runs", "series", "dots", "round", "explore", "cite", "downloads", "results"),
-    *("search", "tables"),
+    *("search", "tables", "compare"),
 )
 _SCRIPT = "static/site.js"
 _LIBRARIES = ("static/d3.min.js", "static/plot.umd.min.js")
@@ -170,16 +169,6 @@ def number_text(value: float | None, digits: int = 6) -> str:
 # ---- HTML
 
 
-def check_libraries() -> None:
-    """Find out whether pages can be made, without loading what makes them.
-
-    Raises:
-        MlsubError: Jinja2 is not installed.
-    """
-    if importlib.util.find_spec("jinja2") is None:
-        raise MlsubError(needs_extra("the pages are made with Jinja2.", "report"))
-
-
 def write_page(site: Path, frame: Frame, page: Page) -> None:
     """Write a page in UTF-8.
 
@@ -235,6 +224,10 @@ def _template() -> Template:
     )
     environment.filters["json"] = lambda found: Markup(safe_json(found))  # noqa: S704  (safe in a script)
     environment.filters["look"] = lambda span: _LOOKS.get(span.meaning, "")
+    # Elsewhere leads what begins with a scheme: addresses of results that are published.
+    environment.filters["address"] = lambda link, root: (
+        link if link.startswith(("http://", "https://")) else root + link
+    )
     environment.filters["spans"] = doc.spans
     environment.globals["table"] = lambda table, root: Markup(render_table(table, root))  # noqa: S704  (escaped here)
     for kind in (doc.Chart, doc.Facts, doc.Section, doc.Text):

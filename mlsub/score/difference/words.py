@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from mlsub.io.show import plural, shortened
-from mlsub.log.changes import Change
-from mlsub.score.difference.decompose import TimePart
-from mlsub.score.difference.measure import EntrySide
+from mlsub.log.changes import Change, changed_hyperparameters
+from mlsub.score.difference.decompose import TimePart, decompose
+from mlsub.score.difference.measure import EntrySide, MeasuredEntry, runs_of
 
 #: Parts below this share of the larger time, and of the difference, are shown together.
 _SMALL_OF_TIME, _SMALL_OF_DIFFERENCE = 0.002, 0.02
@@ -26,6 +28,31 @@ PHASES = {
     "undivided": "not distinguished",
     "init": "initialisation (not timed)",
 }
+
+
+class Difference(msgspec.Struct, frozen=True, kw_only=True):
+    """Why the times of two entries differ; see the fields of the same names of a comparison in JSON."""
+
+    old: EntrySide
+    new: EntrySide
+    parts: tuple[TimePart, ...]
+    undivided: str | None
+    hyperparameters: tuple[Change, ...]
+    answer: str
+
+
+def explain(one: MeasuredEntry, other: MeasuredEntry) -> Difference:
+    """Return why the times of two entries differ, and by how much each cause changes them."""
+    old, new = one.side, other.side
+    undivided = one.undivided or other.undivided
+    if old.minutes is None or new.minutes is None:
+        undivided = undivided or "one of them has no time"
+    if (one.result.usage, one.result.benchmark_name) != (other.result.usage, other.result.benchmark_name):
+        undivided = "they train different benchmarks"
+    parts = () if undivided else decompose(one, other)
+    changes = changed_hyperparameters(runs_of(one.result), runs_of(other.result))
+    said = answer(old, new, parts, undivided, changes)
+    return Difference(old=old, new=new, parts=parts, undivided=undivided, hyperparameters=changes, answer=said)
 
 
 def answer(
