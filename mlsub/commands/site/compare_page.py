@@ -89,6 +89,7 @@ class Comparisons:
             **{"runs": side.runs, "counted": side.counted, "of": side.minutes_of, "batch": side.batch_size},
             **{"work": side.work, "unit": side.convergence.unit, "samples": entry.samples},
             **{"rcp": side.convergence.verdict, "undivided": entry.undivided},
+            "group": entry.result.compatible_group,
             "phases": _mean_phases(entry),
             "init": side.phases["init"],
             # What the logs of all runs tell apart, of which the parts are made.

@@ -10,6 +10,30 @@
   const colour = (name) => `var(--${typeof name === "number" ? `c${name % 10}` : name})`;
   const narrow = 560;
 
+  const make = (tag, properties = {}, ...inside) => {
+    const element = Object.assign(document.createElement(tag), properties);
+    element.append(...inside);
+    return element;
+  };
+
+  // Further scripts of the site, each loaded once, when it is needed: a page of a disk can load scripts, and nothing else.
+  const loaded = new Map();
+  const load = (path) => {
+    const begun = (onload, failed) => {
+      const onerror = () => failed(new Error(`${path} cannot be read`));
+      document.head.append(make("script", { src: document.documentElement.dataset.root + path, onload, onerror }));
+    };
+    if (!loaded.has(path)) loaded.set(path, new Promise(begun));
+    return loaded.get(path);
+  };
+
+  // Spaces as wide as the sign and the digits of a decimal part that a number lacks, so that points stand below each other.
+  const decimals = (text) => /\d\.(\d+)/.exec(text)?.[1].length ?? -1;
+  const pad = (text, most) => {
+    const lacks = most - decimals(text);
+    return /^[\d,.]+$/.test(text) && lacks > 0 ? (text.includes(".") ? "" : "\u2008") + "\u2007".repeat(lacks - !text.includes(".")) : "";
+  };
+
   // What every chart has in common; the font size is in pixels.
   const plot = (size, options) =>
     Plot.plot({ className: "plot", width: size.width, style: { fontSize: "12px", overflow: "visible" }, ...options });
@@ -203,7 +227,7 @@
     drawn.set(figure, known);
     draw(figure);
     steer(figure, known);
-    figure.querySelector(".about").before(window.mlsub.tools(figure, () => known));
+    figure.querySelector("figcaption").after(window.mlsub.tools(figure, () => known));
     new ResizeObserver(() => figure.hidden || draw(figure)).observe(figure.querySelector(".plot-area"));
   };
 
@@ -239,7 +263,7 @@
   const partialKey = (some) => (some.some(isPartial) ? [{ name: "folders of the round have no logs", fill: "var(--text)", shape: "hollow" }] : []);
 
   const data = { read, address, root: document.documentElement.dataset.root, results: allResults, isPartial, partialWords, partialKey };
-  window.mlsub = { kinds: {}, parts: {}, plot, number, short, colour, round, ticks, redraw, textWidth, wrap, ...data };
+  window.mlsub = { kinds: {}, parts: {}, plot, number, short, colour, round, ticks, begin, redraw, textWidth, wrap, make, load, decimals, pad, ...data };
   document.addEventListener("DOMContentLoaded", () => {
     document.querySelectorAll("figure.chart[data-kind]").forEach((figure) => begin(figure));
     mark();

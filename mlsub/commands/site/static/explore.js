@@ -2,15 +2,9 @@
 // The choices of a benchmark's page: a round by a slider, a division by switches. Charts and table show what they choose,
 // and the address has the choice, so that it can be linked.
 (() => {
-  const { redraw, short, number } = window.mlsub;
+  const { redraw, short, number, make: element } = window.mlsub;
   const ALL = "all rounds";
   const BADGES = { accepted: "good", rejected: "bad" };
-
-  const element = (name, about = {}, ...content) => {
-    const made = Object.assign(document.createElement(name), about);
-    made.append(...content);
-    return made;
-  };
 
   const link = (text, href) => (href ? element("a", { href }, text) : text);
 

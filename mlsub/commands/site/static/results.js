@@ -17,6 +17,7 @@
   ];
   const DIVISIONS = ["closed", "open", "other"];
   const BADGES = { accepted: "good", rejected: "bad", "not checked": "warn", pass: "good", fail: "bad", missing: "warn", bypassed: "warn" };
+  const { make } = window.mlsub;
   const PAGE = 100;
   const NONE = "–";
   const DIVIDED =
@@ -32,11 +33,6 @@
   const nine = written({ maximumSignificantDigits: 9 });
   const number = written({ maximumFractionDigits: 6 });
 
-  const make = (tag, properties = {}, ...inside) => {
-    const element = Object.assign(document.createElement(tag), properties);
-    element.append(...inside);
-    return element;
-  };
   const button = (text, act, properties = {}) => {
     const made = make("button", { type: "button", textContent: text, ...properties });
     made.addEventListener("click", act);

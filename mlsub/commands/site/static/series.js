@@ -80,6 +80,7 @@
 
   kinds.series = (data, size, figure) => {
     const series = read(data, figure);
+    if (!series.length) return null;
     const rows = data.categories?.length ? rowsOf(data.categories, size) : null;
     const names = new Map(series.map((one) => [one.name, key(one)]));
     // What stands alone lies on what has an extent.
