@@ -20,9 +20,10 @@ from mlsub.commands.site.page import (
     clean,
     count_text,
     minutes_cell,
-    number_cell,
     number_text,
     plain_table,
+    three_cell,
+    three_text,
 )
 from mlsub.commands.site.ranks import Standing
 from mlsub.commands.site.results import SiteResult
@@ -121,7 +122,7 @@ def _score(result: Result) -> tuple[str, str]:
     scaled = ", times the factor of scaling.json" if score.scaling != 1 else ""
     mean = f"the olympic mean of {count_text(result.runs, 'run')}{scaled}"
     exact = minutes_cell(score.published).text
-    return f"{number_text(score.published, 3)} minutes", f"{exact} minutes to train: {mean}"
+    return f"{three_text(score.published)} minutes", f"{exact} minutes to train: {mean}"
 
 
 def _facts(one: SiteResult, around: Around) -> Iterator[tuple[str, Span]]:
@@ -187,7 +188,7 @@ def _minutes(result: Result) -> Iterator[tuple[str, Span]]:
 
 
 def _short(value: float | None, note: str = "") -> Span:
-    return Span(f"{number_text(value, 3)} minutes" if value is not None else "–", note=note)
+    return Span(f"{three_text(value)} minutes" if value is not None else "–", note=note)
 
 
 #: What stands for parts of an address in the pattern of ``--source``.
@@ -218,7 +219,7 @@ def neighbours_section(one: SiteResult, neighbours: Sequence[Neighbour]) -> Sect
     columns: tuple[ColumnOf[Neighbour], ...] = (
         ("neighbour", lambda other: Span(other.which, link=compare_href(name_of(one.href), name_of(other.href)))),
         ("result", lambda other: Span(other.holder, link=other.href)),
-        ("minutes", lambda other: number_cell(other.minutes, number_text(other.minutes, 3))),
+        ("minutes", lambda other: three_cell(other.minutes)),
         ("A is this result, B the neighbour", lambda other: other.said),
     )
     table = build_table("The neighbours with as many accelerators, as mlsub compare says it", neighbours, columns)
@@ -233,7 +234,7 @@ def citation_section(one: SiteResult) -> Section:
     verified = one.result.publication_date is not None
     quotes = [("Footnote", f"[1] {footnote(one.result)}")]
     if one.score_minutes is not None:
-        sentence = f"{_sentence(one)} in {number_text(one.score_minutes, 3)} minutes [1]."
+        sentence = f"{_sentence(one)} in {three_text(one.score_minutes)} minutes [1]."
         quotes.insert(0, ("Sentence", sentence))
     if verified:
         quotes.append(("BibTeX", bibtex(one)))

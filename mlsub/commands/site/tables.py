@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from mlsub.commands.site.page import ColumnOf, build_table, number_cell, number_text
+from mlsub.commands.site.page import ColumnOf, build_table, number_cell, number_text, three_cell, three_text
 from mlsub.commands.site.results import DAGGER, Results, SiteResult, SiteRound, fast
 from mlsub.divisions import CLOSED, OPEN
 from mlsub.present.document import Meaning, Span, Table
@@ -65,21 +65,16 @@ def _age_number(one: SiteResult) -> float:
 
 def best_minutes_cell(one: SiteResult) -> Span:
     """Return the minutes of a best result, with a dagger where it is the best of the results given."""
-    cell = number_cell(one.result.published_minutes, link=one.href)
+    cell = three_cell(one.result.published_minutes, one.href)
     return cell._replace(text=f"{cell.text}{DAGGER}") if one.partial else cell
 
 
-def _chip_minutes_cell(one: SiteResult) -> Span:
-    minutes = one.result.chip_minutes
-    return number_cell(minutes, number_text(minutes, 3))
-
-
 def energy_cell(result: Result) -> Span:
-    """Return the energy of a result in megajoules with four digits, and all of them in the note; a dash without."""
+    """Return the energy of a result in megajoules with three digits, and all of them in the note; a dash without."""
     joules = result.energy.scaled if result.energy else None
     if joules is None:
         return Span("–")
-    return Span(number_text(joules / 1e6, 4), value=joules / 1e6, note=f"{number_text(joules, 9)} J")
+    return Span(three_text(joules / 1e6), value=joules / 1e6, note=f"{number_text(joules, 9)} J")
 
 
 def with_energy(names: Iterable[str], results: Results) -> list[str]:
@@ -104,13 +99,13 @@ _COLUMNS: dict[str, ColumnOf[SiteResult]] = {
     "accelerators": ("accelerators", accelerators_cell),
     "number": ("accelerators", lambda one: one.result.accelerators_count),
     "accelerator": ("accelerator", lambda one: Span(one.accelerator or "–", link=one.accelerator_href)),
-    "minutes": ("minutes", lambda one: number_cell(one.result.published_minutes, link=one.href)),
-    "plain minutes": ("minutes", lambda one: number_cell(one.result.published_minutes)),
+    "minutes": ("minutes", lambda one: three_cell(one.result.published_minutes, one.href)),
+    "plain minutes": ("minutes", lambda one: three_cell(one.result.published_minutes)),
     "best minutes": ("minutes", best_minutes_cell),
     "energy": ("energy in MJ", lambda one: energy_cell(one.result)),
-    "unscaled": ("unscaled", lambda one: number_cell(one.result.score.unscaled)),
-    "expected": ("expected", lambda one: number_cell(one.result.score.expected)),
-    "chip-minutes": ("chip-minutes", _chip_minutes_cell),
+    "unscaled": ("unscaled", lambda one: three_cell(one.result.score.unscaled)),
+    "expected": ("expected", lambda one: three_cell(one.result.score.expected)),
+    "chip-minutes": ("chip-minutes", lambda one: three_cell(one.result.chip_minutes)),
     "division": ("division", lambda one: one.division_name),
     "round": ("round", lambda one: one.result.round_key),
     "verdict": ("verdict", lambda one: verdict_span(one.result.official)),

@@ -7,6 +7,8 @@
 (() => {
   const number = (value) => value.toLocaleString("en", { maximumSignificantDigits: 6 });
   const short = (value) => value.toLocaleString("en", { maximumSignificantDigits: 3 });
+  // Three digits and no fewer whole ones, zeros at the end included, as in the tables that are there without scripts.
+  const three = new Intl.NumberFormat("en", { minimumSignificantDigits: 3, maximumSignificantDigits: 3, maximumFractionDigits: 0, roundingPriority: "morePrecision" }).format;
   const colour = (name) => `var(--${typeof name === "number" ? `c${name % 10}` : name})`;
   const narrow = 560;
 
@@ -28,11 +30,8 @@
   };
 
   // Spaces as wide as the sign and the digits of a decimal part that a number lacks, so that points stand below each other.
-  const decimals = (text) => /\d\.(\d+)/.exec(text)?.[1].length ?? -1;
-  const pad = (text, most) => {
-    const lacks = most - decimals(text);
-    return /^[\d,.]+$/.test(text) && lacks > 0 ? (text.includes(".") ? "" : "\u2008") + "\u2007".repeat(lacks - !text.includes(".")) : "";
-  };
+  const decimals = (text) => text.split(".")[1]?.length ?? 0;
+  const pad = (text, most) => (most && !text.includes(".") ? "\u2008" : "") + "\u2007".repeat(most - decimals(text));
 
   // What every chart has in common; the font size is in pixels.
   const plot = (size, options) =>
@@ -263,7 +262,7 @@
   const partialKey = (some) => (some.some(isPartial) ? [{ name: "folders of the round have no logs", fill: "var(--text)", shape: "hollow" }] : []);
 
   const data = { read, address, root: document.documentElement.dataset.root, results: allResults, isPartial, partialWords, partialKey };
-  window.mlsub = { kinds: {}, parts: {}, plot, number, short, colour, round, ticks, begin, redraw, textWidth, wrap, make, load, decimals, pad, ...data };
+  window.mlsub = { kinds: {}, parts: {}, plot, number, short, three, colour, round, ticks, begin, redraw, textWidth, wrap, make, load, decimals, pad, ...data };
   document.addEventListener("DOMContentLoaded", () => {
     document.querySelectorAll("figure.chart[data-kind]").forEach((figure) => begin(figure));
     mark();

@@ -10,13 +10,7 @@
   // ---- What is ticked: on all pages of this site, where the browser keeps something for files, and else on this one.
   const KEY = `mlsub-compare ${new URL(root || "./", location.href).pathname}`;
   let chosen = [];
-  const recall = () => {
-    try {
-      chosen = JSON.parse(localStorage.getItem(KEY) ?? "[]").map(String).slice(-2);
-    } catch {
-      // What was chosen on this page stays.
-    }
-  };
+  const recall = () => (chosen = window.mlsubMemory.remembered(KEY)?.split(" ").filter(Boolean) ?? chosen);
   const bar = make("aside", { className: "comparing", hidden: true, ariaLabel: "Results to compare" });
   const show = () => {
     for (const box of document.querySelectorAll("input.tick")) box.checked = chosen.includes(box.value);
@@ -33,11 +27,7 @@
   const tick = (name, on) => {
     recall();
     chosen = [...chosen.filter((one) => one !== name), ...(on ? [name] : [])].slice(-2);
-    try {
-      localStorage.setItem(KEY, JSON.stringify(chosen));
-    } catch {
-      // Some browsers keep nothing for files.
-    }
+    window.mlsubMemory.remember(KEY, chosen.join(" "));
     show();
   };
   const boxOf = (value) => {
@@ -59,7 +49,7 @@
   const TIMED = ["start", "training", "before_evaluation", "evaluation", "pauses", "end", "undivided"];
   const PHASES = {
     start: "start of the run", training: "training", before_evaluation: "pause before evaluation", evaluation: "evaluation", pauses: "pauses",
-    end: "end of the run", inside: "training, evaluation and pauses", run: "the run", undivided: "not distinguished", init: "initialisation (not timed)",
+    end: "end of the run", inside: "training, evaluation and pauses", run: "the run", undivided: "not distinguished",
   };
   const sum = (values) => values.reduce((all, one) => all + one, 0);
 
@@ -204,6 +194,8 @@
       ["accelerator-minutes", ({ entry }) => six(entry.minutes && entry.accelerators && entry.minutes * entry.accelerators)],
       ["global batch size", ({ entry }) => entry.batch && amount(entry.batch)],
       ["trained, mean of the runs that count", ({ entry }) => entry.work && `${amount(entry.work)} ${entry.unit}`],
+      ["seconds in training; in evaluation", ({ entry: { phases } }) => [phases.training, phases.evaluation].map((value) => (value ? number(value) : NONE)).join("; ")],
+      ["seconds of initialisation, not timed", ({ entry }) => entry.init && number(entry.init)],
       ["samples/s in training", ({ entry }) => entry.throughput && rate(entry.throughput)],
       ["runs, of which count", ({ entry }) => `${entry.runs}, ${entry.counted}`],
       ["convergence test", ({ entry }) => entry.rcp],
@@ -290,14 +282,9 @@
     const total = sum(parts.map((part) => part.minutes));
     const share = (part) => (Math.abs(total) > 1e-9 ? `${signed((part.minutes / total) * 100, 1).replace("+", "")} %` : "");
     const partRows = [...parts.map((part) => [partWords(part, a.entry, b.entry), signed(part.minutes, 6), share(part)]), ["together", signed(total, 6), ""]];
-    const phases = ["init", ...TIMED].flatMap((name) => {
-      const two = sides.map(({ entry }) => (name === "init" ? entry.init : entry.phases[name]));
-      return two.some(Boolean) ? [[PHASES[name], ...two.map((value) => (value ? value.toFixed(3) : NONE))]] : [];
-    });
     charts.after(
       factsOf(sides),
       ...(parts.length ? [table("What makes the difference: minutes of B more or less than A", ["because", "minutes", "share"], partRows)] : []),
-      table("Phases of a run in seconds, mean of the runs that count", ["phase", "A", "B"], phases),
       changes.length ? table(`Hyperparameters as most runs logged them: ${changes.length} differ, ${same} are the same`, ["key", "A", "B"], changes) : make("p", {}, `All ${same} hyperparameters that most runs logged are the same.`),
     );
   };
@@ -316,10 +303,6 @@
       addBoxes();
       new MutationObserver(addBoxes).observe(document.getElementById("main"), { childList: true, subtree: true });
     }
-    show();
-    window.addEventListener("storage", () => {
-      recall();
-      show();
-    });
+    window.addEventListener("pageshow", () => show(recall()));
   });
 })();

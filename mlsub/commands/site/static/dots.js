@@ -7,13 +7,16 @@
 
   const TITLES = { published_minutes: "minutes to train", chip_minutes: "chip-minutes", accelerators_count: "accelerators" };
 
-  const about = (result) => {
+  const titleOf = (key) => TITLES[key] ?? window.mlsubResults.columns.find((one) => one.key === key).title.toLowerCase();
+
+  const aboutOf = (data) => (result) => {
     const chips = result.accelerators_count ? `${number(result.accelerators_count)} × ${result.accelerator_name ?? result.accelerator_model_name ?? "accelerators"}` : "no accelerators";
     const figure = result.y === result.chip_minutes ? `${short(result.y)} chip-minutes, ` : "";
     const energy = result.energy_joules === null ? "" : `, ${short(result.energy_joules / 1e6)} MJ`;
+    const others = [data.x, data.y].filter((key) => !(key in TITLES || data.rounds?.includes(result[key]))).map((key) => `${titleOf(key)}: ${short(result[key])}`);
     return [
-      result.system_name, result.organisation_name, chips,
-      `${figure}${short(result.published_minutes)} minutes${energy}`, `${result.round_key}, ${result.division_name}`, ...partialWords(result),
+      ...(data.mixed ? [result.benchmark_title] : []), result.system_name, result.organisation_name, chips,
+      `${figure}${short(result.published_minutes)} minutes${energy}`, `${result.round_key}, ${result.division_name}`, ...others, ...partialWords(result),
     ].join("\n");
   };
 
@@ -45,8 +48,8 @@
   };
 
   const axisX = (data, points, width) => {
-    if (data.x === "accelerators_count") {
-      return logAxis("x", points.map((d) => d.x), Math.floor(width / 60), { label: TITLES.accelerators_count, labelAnchor: "center" }, true);
+    if (!data.rounds) {
+      return logAxis("x", points.map((d) => d.x), Math.floor(width / 60), { label: titleOf(data.x), labelAnchor: "center" }, data.x === "accelerators_count");
     }
     const step = Math.ceil((d3.max(data.rounds, textWidth) + 8) * data.rounds.length / width);
     const shown = data.rounds.filter((_, at) => (data.rounds.length - 1 - at) % step === 0);
@@ -100,7 +103,7 @@
   const ideal = (ends) =>
     Plot.line(ends, { x: "x", y: "y", stroke: ends[0].tone, strokeWidth: 1.2, strokeOpacity: 0.55, strokeDasharray: "2 4" });
 
-  const drawable = (data) => (d) => d.y > 0 && (data.x !== "accelerators_count" || d.x > 0);
+  const drawable = (data) => (d) => d.y > 0 && (data.rounds || d.x > 0);
 
   // A mark under a name of its own, for style sheets and tests.
   const called = (name) => (index, scales, values, dimensions, context, next) => {
@@ -121,10 +124,10 @@
     const within = [...points, ...others, ...lines.flatMap((line) => line.at.map(point)), ...ideals.flat(), ...reach.flat()].map((d) => d.y);
     const height = data.small ? 210 : size.narrow ? 320 : 420;
     const radius = data.small ? 3.5 : 5;
-    const [marginLeft, marginTop, marginBottom] = [52, 24, data.x === "accelerators_count" ? 40 : 26];
-    const y = logAxis("y", within, data.small ? 5 : 9, { label: TITLES[data.y], labelAnchor: "top" });
+    const [marginLeft, marginTop, marginBottom] = [52, 24, data.rounds ? 26 : 40];
+    const y = logAxis("y", within, data.small ? 5 : 9, { label: titleOf(data.y), labelAnchor: "top" });
     let [marginRight, labels] = [12, null];
-    if (data.rounds) {
+    if (data.rounds && data.lines) {
       // Names at the last round need room beside it; those that end earlier stand in the chart.
       const most = data.small || size.narrow ? 96 : 160;
       for (const room of [12, 40, 70, 100, most + 8]) {
@@ -152,11 +155,11 @@
           frameAnchor: "top-left", textAnchor: "start", lineAnchor: "top", dx: one.left - marginLeft, dy: one.at - marginTop, fontSize: 11, lineHeight: LINE / 11,
           fill: "var(--text)", stroke: "var(--paper)", strokeWidth: 3,
         })),
-        Plot.tip(points, Plot.pointer({ x: "x", y: "y", title: about })),
+        Plot.tip(points, Plot.pointer({ x: "x", y: "y", title: aboutOf(data) })),
       ],
     });
     const legend = labels || (data.small && data.keys.length === 1) ? [] : data.keys.filter(([name]) => points.some((d) => (d[data.by] ?? data.none) === name));
     const names = legend.map(([name, tone, symbol]) => ({ name, fill: colour(tone), shape: symbol }));
-    return { svg, legend: [...names, ...partialKey(points)], stops: points, title: about };
+    return { svg, legend: [...names, ...partialKey(points)], stops: points, title: aboutOf(data) };
   };
 })();

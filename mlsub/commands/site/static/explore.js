@@ -2,7 +2,7 @@
 // The choices of a benchmark's page: a round by a slider, a division by switches. Charts and table show what they choose,
 // and the address has the choice, so that it can be linked.
 (() => {
-  const { redraw, short, number, make: element } = window.mlsub;
+  const { redraw, three, number, decimals, pad, make: element } = window.mlsub;
   const ALL = "all rounds";
   const BADGES = { accepted: "good", rejected: "bad" };
 
@@ -14,7 +14,7 @@
     return made;
   };
 
-  const digits = (value) => (value > 0 ? short(value) : "–");
+  const digits = (value) => (value > 0 ? three(value) : "–");
 
   // The columns are those of the table that is there without scripts.
   const rowOf = (result, { pages, energy }) => {
@@ -22,14 +22,14 @@
     const system = result.system_name ?? "–";
     const chips = result.accelerator_name ?? result.accelerator_model_name ?? "–";
     const weak = result.scaling_type === "weak";
-    const time = result.published_minutes > 0 && !weak ? number(result.published_minutes) : "–";
+    const time = result.published_minutes > 0 && !weak ? three(result.published_minutes) : "–";
     return element(
       "tr", {},
       element("th", {}, link(system, page("system", `${result.organisation_name}\n${system}`))),
       cell(link(result.organisation_name ?? "–", page("organisation", result.organisation_name))),
       cell(link(result.accelerators_count ? `${number(result.accelerators_count)} × ${chips}` : chips, page("accelerator", result.accelerator_name)), result.accelerators_count ?? 0),
       cell(link(time, result.href), result.published_minutes),
-      ...(energy ? [cell(result.energy_joules === null ? "–" : short(result.energy_joules / 1e6), result.energy_joules ?? NaN)] : []),
+      ...(energy ? [cell(result.energy_joules === null ? "–" : three(result.energy_joules / 1e6), result.energy_joules ?? NaN)] : []),
       cell(digits(result.chip_minutes), result.chip_minutes ?? NaN),
       cell(result.division_name),
       cell(result.round_key),
@@ -78,7 +78,12 @@
       const inDivision = (place) => all[place].division_name === division;
       redraw(figure, { ...data, at: data.at.filter(within), ideal, frame: data.at.filter(inDivision), reach: data.ideal.filter((line) => inDivision(line.at)) });
       if (other) redraw(other, { ...otherData, at: otherData.at.filter(inDivision), lines: otherData.lines.filter((line) => inDivision(line.at[0])) });
-      table.tBodies[0].replaceChildren(...rows.map((result) => rowOf(result, data.explore)));
+      const made = rows.map((result) => rowOf(result, data.explore));
+      for (let column = 3; column < (data.explore.energy ? 6 : 5); column += 1) {
+        const most = Math.max(0, ...made.map(({ cells }) => decimals(cells[column].textContent)));
+        made.forEach(({ cells }) => cells[column].append(pad(cells[column].textContent, most)));
+      }
+      table.tBodies[0].replaceChildren(...made);
       table.tHead.querySelectorAll("[aria-sort]").forEach((head) => head.removeAttribute("aria-sort"));
       const title = divisions.find(([value]) => value === division)[1];
       const counted = `${number(rows.length)} ${rows.length === 1 ? "result" : "results"}`;
