@@ -127,10 +127,10 @@ def compare_page(results: Results) -> Page:
     titles = ("What makes the difference, in minutes", "Training curves over minutes", "Training curves over progress")
     charts = (Chart(kind="series", title=title, data=empty | {"files": files}) for title in titles)
     return Page(
-        "Compare two results",
-        (Text(_LEAD), Section("Side by side", (Text(_WITHOUT), *charts), anchor="compare")),
+        "Compare",
+        (Text(_LEAD), Section("Two results side by side", (Text(_WITHOUT), *charts), anchor="compare")),
         path=PAGE,
-        full_title="Two results side by side",
+        full_title="Compare two results",
         description=f"{_LEAD} {UNVERIFIED}",
         crumbs=OVERVIEW,
         scripts=(RESULTS_SCRIPT,),

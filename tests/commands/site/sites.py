@@ -33,9 +33,8 @@ def two_rounds(above: Path) -> list[Path]:
 
 
 def checked(*paths: Path) -> list[Checked]:
-    return check_with_logs(
-        [str(path) for path in paths], Context(Request("1.0" if "loose" in paths[0].parts else None), jobs=1)
-    )
+    asked = Request("1.0" if "loose" in paths[0].parts else None, intervals=True)
+    return check_with_logs([str(path) for path in paths], Context(asked, jobs=1))
 
 
 def rounds(*paths: Path) -> tuple[SiteRound, ...]:

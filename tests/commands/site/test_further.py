@@ -61,8 +61,8 @@ def test_an_accelerator_says_what_the_table_of_names_says(pages: dict[str, Page]
     facts = facts_of(pages["accelerators/h100.html"])
     expected_text("h100.txt", "".join(f"{name}: {cell.text}\n" for name, cell in facts.items()))
     assert cells(pages["accelerators/h100.html"], "best") == [
-        ["BERT", "8", "5", "v5.0", "ACME"],
-        ["BERT", "64", "1", "v4.0", "ACME"],
+        ["BERT", "8", "5.00", "v5.0", "ACME"],
+        ["BERT", "64", "1.00", "v4.0", "ACME"],
     ]
     assert cells(pages["accelerators/mi300x.html"], "results")[0][4] == "–", "a result without a time is listed"
     assert charts_of(pages["accelerators/mi300x.html"]) == ()
@@ -105,9 +105,9 @@ def test_a_benchmark_has_all_its_results_as_data_and_the_fastest_as_a_table(page
     assert explore["pages"]["accelerator"]["H100"] == "accelerators/h100.html"
     assert explore["pages"]["system"]["ZETA\n4 Quantum Cat 9"] == "results/training_4.0_zeta_rack4_bert.html"
     assert [line["at"] for line in chip_minutes.data["lines"]] == [[1, 6]]
-    assert [row[4] for row in cells(page, "explore")] == ["64", "40", "48", "–", "640", "2,000", "4"]
+    assert [row[4] for row in cells(page, "explore")] == ["64.0", "40.0", "48.0", "–", "640", "2,000", "4.00"]
     assert facts_of(page)["Rounds that may be compared"].text == "v0.7; v4.0 to v5.0"
-    assert facts_of(page)["Fastest in minutes"].text == "1"
+    assert facts_of(page)["Fastest in minutes"].text == "1.00"
     assert facts_of(page)["By"].text == "ACME, 64 × H100, v4.0, of 5 results given"
 
 

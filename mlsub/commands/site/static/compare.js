@@ -30,9 +30,9 @@
     window.mlsubMemory.remember(KEY, chosen.join(" "));
     show();
   };
-  const boxOf = (value) => {
+  const boxOf = (value, label) => {
     const box = make("input", { type: "checkbox", className: "tick", value, title: "Compare", checked: chosen.includes(value) });
-    box.setAttribute("aria-label", `Compare ${value.replaceAll("_", " ")}`);
+    if (label) box.setAttribute("aria-label", label);
     box.addEventListener("change", () => tick(value, box.checked));
     return box;
   };
@@ -41,7 +41,7 @@
     for (const row of document.querySelectorAll(".table tbody tr:not([data-result])")) {
       const names = new Set(Array.from(row.querySelectorAll("a"), (link) => nameOf(link.getAttribute("href"))).filter(Boolean));
       row.dataset.result = names.size === 1 ? [...names][0] : "";
-      if (names.size === 1) row.cells[0].prepend(boxOf(row.dataset.result));
+      if (names.size === 1) row.cells[0].prepend(boxOf(row.dataset.result, `Compare ${row.dataset.result.replaceAll("_", " ")}`));
     }
   };
 
@@ -155,7 +155,7 @@
     const parts = undivided ? [] : partsOf(a, b);
     if (missing.length) return { parts, said: `${missing.join(" and ")} ${missing.length > 1 ? "have" : "has"} no time to compare.${changesWords(changes)}` };
     const { large, rest } = largest(parts, Math.max(a.minutes, b.minutes));
-    const shown = large.map((part) => `${partWords(part, a, b)} (${signed(part.minutes, 2)} min)`);
+    const shown = large.map((part) => `${partWords(part, a, b)} (${signed(part.minutes, 2, false)} min)`);
     if (large.length && large.length < parts.length) shown.push(`all else ${signed(rest, 2)} min`);
     const why = undivided ? `. Not divided: ${undivided}` : shown.length ? `: ${shown.join(", ")}` : "";
     return { parts, said: `${timesWords(a, b)}${why}.${changesWords(changes)}` };
