@@ -91,10 +91,10 @@ class Opened:
         return [text.strip() for text in self.page.locator(cells).all_inner_texts()]
 
     def marks(self) -> list[int]:
-        """For each chart how many marks it has: dots, bars, lines and words beside those of its axes."""
+        """For each chart that is shown how many marks it has: dots, bars, lines and words beside those of its axes."""
         counts: list[int] = self.page.evaluate(
-            """() => Array.from(document.querySelectorAll("figure.chart"), (figure) =>
-                figure.querySelectorAll(
+            """() => Array.from(document.querySelectorAll("figure.chart")).filter((one) => one.checkVisibility()).map(
+                (figure) => figure.querySelectorAll(
                     "svg.plot > g:not([data-mark*=axis]):not([data-mark*=grid]):not([data-mark=tip]) > *"
                 ).length)"""
         )
