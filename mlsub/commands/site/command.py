@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import webbrowser
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -60,8 +58,7 @@ def command(
     for address in filter(None, (url, source)):
         if not address.startswith(("https://", "http://")):
             raise MlsubError(f"{address} is no address of a site. It begins with https://.")
-    named = set(re.findall(r"\{(.*?)\}", source or "{path}"))
-    if "path" not in named or not named <= set(result_page.PLACEHOLDERS):
+    if source and not result_page.is_pattern(source):
         raise MlsubError(f"--source {source}: it has {{path}}, and of other braces {{round}} and {{usage}} alone.")
     build.check_place(Path(output), asked.paths, force=force)
     context = ready(asked)
@@ -72,5 +69,7 @@ def command(
         built = build.build_site(checked, Path(output), shown, title=title, url=where, source=source or "")
     Target("site", format_).write(built, lambda: build.document_of(built))
     if open_:
+        import webbrowser
+
         webbrowser.open(Path(built.index).resolve().as_uri())
     exit_with([one.report for one in checked])

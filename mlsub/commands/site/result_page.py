@@ -26,7 +26,7 @@ from mlsub.commands.site.page import (
     three_text,
 )
 from mlsub.commands.site.ranks import Standing
-from mlsub.commands.site.results import SiteResult
+from mlsub.commands.site.results import Results, SiteResult
 from mlsub.commands.site.runs import convergence_section, runs_section
 from mlsub.commands.site.tables import energy_cell, rcp_cell
 from mlsub.divisions import OPEN
@@ -128,8 +128,8 @@ def _score(result: Result) -> tuple[str, str]:
 def _facts(one: SiteResult, around: Around) -> Iterator[tuple[str, Span]]:
     result, rcp = one.result, one.result.rcp
     if around.standing is not None:
-        among = f"Closed results of {result.round_key}"
-        yield "Rank", Span(around.standing.words, note=f"{among}; {one.missing}" if one.missing else among)
+        among = f"Closed results of {result.round_key}", Results([one]).missing
+        yield "Rank", Span(around.standing.words, note="; ".join(filter(None, among)))
     notes = [] if result.accepted else [_VERDICTS[result.official]]
     notes += [] if result.rules.package_checker else [BY_LOGS]
     yield "Official checker", verdict_span(result.official)._replace(note="; ".join(notes))
@@ -191,8 +191,10 @@ def _short(value: float | None, note: str = "") -> Span:
     return Span(f"{three_text(value)} minutes" if value is not None else "–", note=note)
 
 
-#: What stands for parts of an address in the pattern of ``--source``.
-PLACEHOLDERS = ("usage", "round", "path")
+def is_pattern(text: str) -> bool:
+    """Return whether a text is a pattern of ``--source``: an address with ``{path}``, ``{round}`` and ``{usage}``."""
+    named = re.findall(r"\{(.*?)\}", text)
+    return "path" in named and {*named} <= {"path", "round", "usage"}
 
 
 def source_href(result: Result, pattern: str = "") -> str:
@@ -200,8 +202,8 @@ def source_href(result: Result, pattern: str = "") -> str:
 
     Args:
         result: whose folder.
-        pattern: an address with ``{path}`` for ORGANISATION/results/SYSTEM/BENCHMARK, ``{round}`` and ``{usage}``;
-            without one that of MLCommons, for rounds that it has published.
+        pattern: see :func:`is_pattern`; ``{path}`` is ORGANISATION/results/SYSTEM/BENCHMARK. Without one that of
+            MLCommons counts, for rounds that it has published.
     """
     if result.description_path is None:
         return ""
@@ -209,9 +211,7 @@ def source_href(result: Result, pattern: str = "") -> str:
         pattern = f"{repository_of(result)}/tree/main/{{path}}"
     parts = filter(None, (result.organisation, "results", result.system, result.scaling_type, result.benchmark))
     path = "/".join(quote(part.encode("utf-8", "surrogatepass"), safe="") for part in parts)
-    for name, value in zip(PLACEHOLDERS, (result.usage, result.round, path), strict=True):
-        pattern = pattern.replace(f"{{{name}}}", value)
-    return pattern
+    return pattern.replace("{usage}", result.usage).replace("{round}", result.round).replace("{path}", path)
 
 
 def neighbours_section(one: SiteResult, neighbours: Sequence[Neighbour]) -> Section:

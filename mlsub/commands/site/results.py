@@ -97,12 +97,6 @@ class SiteResult(msgspec.Struct, frozen=True, kw_only=True):
         return self.result.without_logs > 0
 
     @property
-    def missing(self) -> str:
-        """How many folders of its benchmark and round have no logs; empty where all have."""
-        count = self.result.without_logs
-        return f"{count_text(count, 'folder')} {'has' if count == 1 else 'have'} no logs" if count else ""
-
-    @property
     def accelerator(self) -> str | None:
         """The accelerator by its name, or as the description has it where no table of names does."""
         return self.result.accelerator_name or self.result.accelerator_model_name
