@@ -220,7 +220,7 @@ def neighbours_section(one: SiteResult, neighbours: Sequence[Neighbour]) -> Sect
         ("neighbour", lambda other: Span(other.which, link=compare_href(name_of(one.href), name_of(other.href)))),
         ("result", lambda other: Span(other.holder, link=other.href)),
         ("minutes", lambda other: three_cell(other.minutes)),
-        ("A is this result, B the neighbour", lambda other: other.said),
+        ("A is this result, B the neighbour", lambda other: other.said.replace("->", "→")),
     )
     table = build_table("The neighbours with as many accelerators, as mlsub compare says it", neighbours, columns)
     return Section("Neighbours at this size", (table,), anchor="neighbours")

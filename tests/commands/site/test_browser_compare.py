@@ -101,7 +101,7 @@ def test_two_results_are_ticked_on_any_pages_and_compared(browser: Any, history:
         page.wait_for_url(f"**/{PAGE}#a={RACK8}&b={RACK64}")
         page.locator(".answer").wait_for()
         assert (
-            page.locator(".answer").inner_text().startswith("B is 83.3 % shorter (6.00x, 30.000000 -> 5.000000 min): ")
+            page.locator(".answer").inner_text().startswith("B is 83.3 % shorter (6.00x, 30.000000 → 5.000000 min): ")
         )
         assert not bar.is_visible()
         assert opened.said == []
@@ -141,7 +141,7 @@ def test_two_results_have_steps_from_one_to_the_other_and_both_curves(
         ("", "Tick two results in the table of all results or on any other page."),
         (f"a={RACK8}&b=nobody", "No result here is called nobody."),
         (f"a={RACK8}&b=training_1.0_acme_rack8-open_resnet", "Closed and Open results are not comparable"),
-        (f"a={RACK8}&b={RACK8}", "B takes as long as A (30.000000 -> 30.000000 min)."),
+        (f"a={RACK8}&b={RACK8}", "B takes as long as A (30.000000 → 30.000000 min)."),
     ],
 )
 def test_what_is_not_to_be_compared_is_said(browser: Any, history: Path, choice: str, told: str) -> None:

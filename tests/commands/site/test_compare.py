@@ -114,8 +114,8 @@ def test_a_result_has_its_rank_and_why_its_neighbours_are_faster_and_slower(site
     (table,) = blocks_of(sections_of(page)["neighbours"], Table)
     shown = [[cell.text for cell in row if isinstance(cell, Span)] for row in table.rows]
     assert [row[:1] + row[2:3] for row in shown] == [["next faster", "10.0"], ["next slower", "15.0"]]
-    assert shown[0][3].startswith("B is 16.7 % shorter (1.20x, 12.000000 -> 10.000000 min)")
-    assert shown[1][3].startswith("B is 25.0 % longer (0.80x, 12.000000 -> 15.000000 min)")
+    assert shown[0][3].startswith("B is 16.7 % shorter (1.20x, 12.000000 → 10.000000 min)")
+    assert shown[1][3].startswith("B is 25.0 % longer (0.80x, 12.000000 → 15.000000 min)")
     first = table.rows[0][0]
     assert isinstance(first, Span)
     assert first.link == "compare.html#a=training_1.0_acme_rack1_resnet&b=training_1.0_acme_rack2_resnet"

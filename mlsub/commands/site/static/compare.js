@@ -3,7 +3,7 @@
 // compare.html, whose address names the two after "#" as their pages are called: a=NAME&b=NAME. That page shares the difference
 // of their minutes out as mlsub compare does (mlsub/score/difference), of which this says the same, number by number.
 (() => {
-  const { root, make, load, number, short } = window.mlsub;
+  const { root, make, load, number, short, three } = window.mlsub;
   const nameOf = (href) => /(?:^|\/)results\/([^/#?]+)\.html$/.exec(href ?? "")?.[1];
   const addressOf = (a, b) => `${root}compare.html#${new URLSearchParams({ a, b })}`;
 
@@ -112,6 +112,7 @@
   const whole = (value) => value.toLocaleString("en", { maximumFractionDigits: 0 });
   const amount = (value) => (value >= 1000 ? whole(value) : number(value));
   const rate = (value) => (value >= 100 ? whole(value) : short(value));
+  const arrows = (text) => text.replaceAll("->", "→");
   const signed = (value, digits, zero = Number(value.toFixed(digits)) === 0) => (value < 0 && !zero ? "-" : "+") + Math.abs(value).toFixed(digits);
   const cut = (text, most = 40) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
   const paceWords = (part, a, b) => {
@@ -172,18 +173,18 @@
   };
 
   // ---- The page.
-  const table = (caption, heads, rows) => {
+  const table = (caption, heads, rows, look = "sides") => {
     const cells = (row) => row.map((content, at) => make(at ? "td" : "th", {}, content));
     const head = make("thead", {}, make("tr", {}, ...heads.map((text) => make("th", { textContent: text }))));
     const body = make("tbody", {}, ...rows.map((row) => make("tr", {}, ...cells(row))));
     body.querySelectorAll("tr").forEach((row) => (row.dataset.result = ""));
-    return make("div", { className: "table" }, make("table", { className: "sides" }, make("caption", { textContent: caption }), head, body));
+    return make("div", { className: "table" }, make("table", { className: look }, make("caption", { textContent: caption }), head, body));
   };
   const NONE = "–";
   const six = (value) => (value === null || value === undefined ? NONE : value.toFixed(6));
   const factsOf = (sides) => {
     const rows = [
-      ["result", ({ row }) => make("a", { href: row.href }, `${row.benchmark_title}, ${row.system_name}`)],
+      ["system", ({ row }) => row.system_name],
       ["organisation", ({ row }) => row.organisation_name],
       ["round, division", ({ row }) => `${row.round_key}, ${row.division_name}`],
       ["accelerators", ({ row }) => (row.accelerators_count ? `${whole(row.accelerators_count)} × ${row.accelerator_name ?? row.accelerator_model_name ?? "?"}` : NONE)],
@@ -215,13 +216,13 @@
     const { large, rest } = largest(parts, time);
     const steps = [...large.map((part) => [partWords(part, a.entry, b.entry), part.minutes]), ...(large.length < parts.length ? [["all else", rest]] : [])];
     const whole = Math.abs(a.entry.minutes - b.entry.minutes) > 0.1 * time;
-    const rows = whole ? [[`A: ${short(a.entry.minutes)} minutes`, 0, a.entry.minutes, "minutes"]] : [];
+    const rows = whole ? [[`A: ${three(a.entry.minutes)} minutes`, 0, a.entry.minutes, "minutes"]] : [];
     let at = whole ? a.entry.minutes : 0;
     for (const [words, minutes] of steps) {
-      rows.push([`${words}: ${signed(minutes, 2)}`, at, at + minutes, minutes > 0 ? "longer" : "shorter"]);
+      rows.push([`${arrows(words)}: ${signed(minutes, 2)}`, at, at + minutes, minutes > 0 ? "longer" : "shorter"]);
       at += minutes;
     }
-    rows.push(whole ? [`B: ${short(b.entry.minutes)} minutes`, 0, b.entry.minutes, "minutes"] : [`together: ${signed(at, 2)}`, 0, at, "minutes"]);
+    rows.push(whole ? [`B: ${three(b.entry.minutes)} minutes`, 0, b.entry.minutes, "minutes"] : [`together: ${signed(at, 2)}`, 0, at, "minutes"]);
     const colours = { minutes: 7, longer: 5, shorter: 2 };
     const series = Object.entries(colours).flatMap(([name, colour]) => {
       const own = rows.flatMap(([, from, to, kind], place) => (kind === name ? [[Math.min(from, to), Math.max(from, to), place]] : []));
@@ -275,16 +276,18 @@
     ].flatMap(([holds, words]) => (holds ? [make("p", { className: "note", textContent: words })] : []));
     document.title = sides.map(({ name }) => name).join("; ");
     const swap = make("a", { href: addressOf(names[1], names[0]) }, "Exchange A and B");
-    charts.before(make("p", { className: "answer", textContent: said }), ...warnings, make("p", {}, sides.map(({ name }) => name).join("; "), ". ", swap));
+    const chips = ({ accelerators_count: count, accelerator_name: chip }) => (count && chip ? `, ${whole(count)} × ${chip}` : "");
+    const named = sides.map(({ row, name }) => make("li", {}, make("a", { href: row.href }, name), `${chips(row)}: ${row.benchmark_title}, ${row.round_key}, ${row.published_minutes === null ? "no score" : `${three(row.published_minutes)} minutes`}`));
+    charts.before(make("ul", {}, ...named), make("p", { className: "answer", textContent: arrows(said) }), ...warnings, make("p", {}, swap));
     waterfall(figures[0], parts, sides);
     curves(figures[1], "minutes", "Minutes since run_start", sides);
     curves(figures[2], "progress", `Progress (${a.entry.curve?.unit ?? "none"})`, sides);
     const total = sum(parts.map((part) => part.minutes));
     const share = (part) => (Math.abs(total) > 1e-9 ? `${signed((part.minutes / total) * 100, 1).replace("+", "")} %` : "");
-    const partRows = [...parts.map((part) => [partWords(part, a.entry, b.entry), signed(part.minutes, 6), share(part)]), ["together", signed(total, 6), ""]];
+    const partRows = [...parts.map((part) => [arrows(partWords(part, a.entry, b.entry)), signed(part.minutes, 6), share(part)]), ["together", signed(total, 6), ""]];
     charts.after(
       factsOf(sides),
-      ...(parts.length ? [table("What makes the difference: minutes of B more or less than A", ["because", "minutes", "share"], partRows)] : []),
+      ...(parts.length ? [table("What makes the difference: minutes of B more or less than A", ["because", "minutes", "share"], partRows, "n")] : []),
       changes.length ? table(`Hyperparameters as most runs logged them: ${changes.length} differ, ${same} are the same`, ["key", "A", "B"], changes) : make("p", {}, `All ${same} hyperparameters that most runs logged are the same.`),
     );
   };
