@@ -223,8 +223,12 @@ def _document(document: doc.Document, width: int, paint: Paint) -> Iterator[str]
 
 def _block(block: doc.Block, width: int, paint: Paint) -> Iterator[str]:
     match block:
-        case doc.Tally(words=words) | doc.Chart(words=words) | doc.Text(words):
-            yield from _wrapped(words, width, paint)
+        case doc.Chart(series=()) | doc.Tally() | doc.Text():
+            yield from _wrapped(block.words, width, paint)
+        case doc.Chart():
+            from mlsub.present.charts import draw
+
+            yield from draw(block, width)
         case doc.Items(items):
             for item in items:
                 yield from _wrapped(("- ", *doc.spans(item)), width, paint, hang=2)
@@ -247,7 +251,7 @@ def _section(section: doc.Section, width: int, paint: Paint, indent: int = _INDE
     indent = indent if width - indent >= _LEAST_ROOM else 0
     before: doc.Block | None = None
     for block in section.blocks:
-        if isinstance(block, doc.Section) or isinstance(before, doc.Section):
+        if isinstance(block, doc.Section | doc.Chart) or isinstance(before, doc.Section | doc.Chart):
             yield ""
         before = block
         for line in _block(block, width - indent, paint):

@@ -4,21 +4,34 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from math import nan
 
-from mlsub.commands.rcp.run import Margins, NewReference
+from mlsub.commands.rcp.run import Margins, NewReference, Planned
+from mlsub.convergence import Cutoff
 from mlsub.convergence.chance import Chance
-from mlsub.convergence.curves import BatchPlan, ReferenceRow, ReferenceTable
+from mlsub.convergence.curves import (
+    BatchPlan,
+    ReferenceRow,
+    ReferenceTable,
+    limit_lines,
+    mean_line,
+    reference_of,
+    spans_a_decade,
+)
 from mlsub.convergence.margin import Margin, PackageMargins
 from mlsub.convergence.reference import Point, describe_cutoff, merged_between
 from mlsub.convergence.words import format_number
 from mlsub.io.show import plural
 from mlsub.present.document import (
+    Axis,
     Block,
+    Chart,
     Column,
     Document,
     Facts,
     Findings,
     Items,
+    Series,
     Span,
     Table,
     Text,
@@ -51,6 +64,7 @@ def points_document(table: ReferenceTable) -> Document:
     return document(
         f"{_title(table)}: {table.unit} to converge, {table.runs} runs an entry",
         _point_table(table.rows, "pruned", pruned),
+        _reference_chart(table.usage, table.round, table.benchmark, table.reference_points),
         Text(hull) if any("hull" in why for why in pruned) else None,
         Text(f"Changed later, which does not count here: {later}") if later else None,
     )
@@ -90,20 +104,62 @@ def _why_pruned(row: ReferenceRow) -> str:
     return why if not row.on_hull else f"{why}, though on the hull"
 
 
-def plan_document(plan: BatchPlan) -> Document:
+def plan_document(planned: Planned) -> Document:
     """Show what runs at a batch size need."""
+    plan = planned.plan
     facts = [("reference", _HOW[plan.how])]
     if plan.mean is not None and plan.stdev is not None and plan.minimum is not None:
         mean, minimum = format_number(plan.mean), format_number(plan.minimum)
         facts += [
-            ("mean", f"{mean} {plan.unit}, stdev {format_number(plan.stdev)}"),
-            ("accepted", f"an olympic mean of {minimum} {plan.unit} or more"),
+            ("mean", f"{mean} {plan.unit}{_evaluations(planned, plan.mean)}, stdev {format_number(plan.stdev)}"),
+            ("accepted", f"an olympic mean of {minimum} {plan.unit}{_evaluations(planned, plan.minimum)} or more"),
         ]
         if plan.normalised:
             factor = plan.mean / plan.minimum if plan.minimum > 0 else 1.0
             scaled = f"below {mean} {plan.unit} the time is scaled up, by {factor:.4f} at the limit"
             facts.append(("faster", scaled))
-    return document(f"{_title(plan)}, batch size {plan.batch_size:g}", Facts(tuple(facts)))
+    if planned.first_evaluation is not None:
+        first, every = format_number(planned.first_evaluation), format_number(planned.evaluation_interval)
+        facts.append(("evaluations", f"the rules ask for one at {first} {plan.unit}, then every {every}"))
+    facts.append(("runs", f"{planned.runs}, of which {planned.may_fail} may fail"))
+    if planned.chance is not None:
+        facts.append(("chance", f"{_percent(planned.chance)} that runs pass that spread as the reference's do"))
+    chart = _reference_chart(plan.usage, plan.round, plan.benchmark, plan.reference_points, plan)
+    return document(f"{_title(plan)}, batch size {plan.batch_size:g}", Facts(tuple(facts)), chart)
+
+
+def _evaluations(planned: Planned, value: float) -> str:
+    count = planned.evaluations(value)
+    return "" if count is None else f" ({count:.1f} evaluations)"
+
+
+def _reference_chart(usage: str, round_: str, benchmark: str, cutoff: Cutoff, plan: BatchPlan | None = None) -> Chart:
+    """Draw the points of a reference by batch size, the limit, and where the runs that are planned lie."""
+    known = reference_of(get_round(usage, round_), benchmark, cutoff=cutoff)
+    kept, pruned = known.kept, [point for point in known.points if point not in known.kept]
+    limits = [place for line in limit_lines(known) for place in (*line, (nan, nan))]
+    least = [(point.batch_size, known.with_allowance(point).minimum) for point in kept]
+    planned: tuple[tuple[float, float], ...] = ()
+    if plan is not None and plan.mean is not None and plan.minimum is not None:
+        planned = ((plan.batch_size, plan.mean),)
+        least = sorted({*least, (plan.batch_size, plan.minimum)})
+    series = (
+        Series("stdev", "whiskers", 5, tuple((p.batch_size, p.mean - p.stdev, p.mean + p.stdev) for p in kept)),
+        Series("pruned", "hollow", 5, tuple((point.batch_size, point.mean) for point in pruned)),
+        Series("mean between points", "line", 2, mean_line(kept)),
+        Series("limit between points", "rule", 3, tuple(limits)),
+        Series("mean", "marks", 2, tuple((point.batch_size, point.mean) for point in kept)),
+        Series("limit", "ticks", 3, tuple(least)),
+        Series("mean of this batch size", "large", 6, planned),
+    )
+    log = spans_a_decade([point.batch_size for point in known.points])
+    return Chart(
+        title=f"{known.unit.capitalize()} to converge by batch size",
+        about=f"Reference of {benchmark} in {usage} v{round_}: accepted is a mean at the limit or above.",
+        x=Axis("global batch size, samples", log=log),
+        y=Axis(f"{known.unit} to converge"),
+        series=tuple(one for one in series if one.points),
+    )
 
 
 def _title(found: ReferenceTable | BatchPlan) -> str:

@@ -1,0 +1,122 @@
+"""What drawings of a chart share: scales, ticks, words for numbers, the table of its data; and its drawing as text."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from mlsub.io.show import plain
+from mlsub.present import document as doc
+from mlsub.present.text import cells, lines, shorten
+
+LINES = ("line", "dashed", "rule")
+#: How text draws points; all terminals have these, at the same width.
+_MARKS = {"marks": "o", "large": "X", "hollow": ".", "ticks": "|", "spans": "=", "whiskers": "-"}
+#: Styles in the order in which text draws them, so that points stay above bars.
+_ORDER = ("whiskers", "spans", "hollow", "ticks", "marks", "large")
+#: The narrowest and the widest drawing, the widest name of a row, and the most rows.
+_LEAST, _MOST, _NAME, _ROWS = 20, 60, 32, 60
+
+
+class Scale(NamedTuple):
+    """The values from one end of an axis to the other."""
+
+    low: float
+    high: float
+    log: bool = False
+
+    def at(self, value: float) -> float:
+        """Where a value lies: 0 is the low end, 1 the high one."""
+        if self.log:
+            return math.log(value / self.low) / math.log(self.high / self.low)
+        return (value - self.low) / (self.high - self.low)
+
+    def ticks(self, most: int) -> list[float]:
+        """Round numbers on the axis, at most so many."""
+        if self.log and self.high / self.low > 3:
+            exponents = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
+            for digits in ((1, 2, 5), (1, 3), (1,)):
+                found = [d * 10.0**n for n in exponents for d in digits if self.low <= d * 10.0**n <= self.high]
+                if len(found) <= most:
+                    break
+            if len(found) > 1:
+                return found[:: math.ceil(len(found) / most)]
+        power = 10.0 ** math.floor(math.log10((self.high - self.low) / most))
+        step = next(s * power for s in (1, 2, 5, 10) if (self.high - self.low) / (s * power) < most)
+        return [n * step for n in range(math.ceil(self.low / step), math.floor(self.high / step) + 1)]
+
+
+def scale_of(axis: doc.Axis, values: Iterable[float]) -> Scale:
+    """Return the scale of an axis that has room for all values, with a little more at both ends."""
+    known = [value for value in values if math.isfinite(value)]
+    low, high = min(known, default=0.0), max(known, default=1.0)
+    if axis.log and low > 0:
+        more = (high / low) ** 0.04 if high > low else 2.0
+        return Scale(low / more, high * more, log=True)
+    more = (high - low) * 0.04 or abs(high) * 0.1 or 1.0
+    return Scale(low - more * (low != 0), high + more * (high != 0))
+
+
+def split(series: doc.Series, *, rows: bool) -> Iterator[tuple[float, tuple[float, ...]]]:
+    """Yield of each point its place, which is its row or else its x, and its values; those that can be drawn."""
+    for point in series.points:
+        if all(map(math.isfinite, point)):
+            yield (point[-1], point[:-1]) if rows else (point[0], point[1:])
+
+
+def number_words(value: float) -> str:
+    """A number for people: four digits, of thousands no fractions."""
+    return f"{value:,.0f}" if 1000 <= abs(value) < 1e15 else f"{value:.4g}"
+
+
+def data_table(chart: doc.Chart) -> doc.Table:
+    """Return what a chart shows as a table: a row for each place, a column for each series."""
+    rows = bool(chart.y.names)
+    held = [dict[float, list[str]]() for _ in chart.series]
+    for known, series in zip(held, chart.series, strict=True):
+        for place, values in split(series, rows=rows):
+            known.setdefault(place, []).append(" to ".join(map(number_words, values)))
+    places = sorted({place for known in held for place in known})
+    names = [chart.y.names[int(place)] if rows else number_words(place) for place in places]
+    columns = [doc.Column(chart.y.title if rows else chart.x.title, number=not rows)]
+    columns += [doc.Column(series.name, number=True) for series in chart.series]
+    cells = ([name, *(", ".join(of.get(place, ())) for of in held)] for name, place in zip(names, places, strict=True))
+    return doc.Table(tuple(columns), tuple(map(tuple, cells)))
+
+
+def draw(chart: doc.Chart, width: int) -> Iterator[str]:
+    """Yield a chart as lines of ASCII, one for each row or x; where they are too many or have no room, what draws it."""
+    rows = bool(chart.y.names)
+    drawn = [series for series in chart.series if series.style not in LINES]
+    places = sorted({place for series in drawn for place, _ in split(series, rows=rows)})
+    names = [shorten(plain(chart.y.names[int(at)]) if rows else number_words(at), _NAME) for at in places]
+    room = min(width - max(map(cells, names), default=width) - 3, _MOST)
+    if room < _LEAST or len(places) > _ROWS:
+        yield from lines(f"{chart.title}: -o FILE.svg draws it.", width)
+        return
+    values = [value for series in drawn for _, found in split(series, rows=rows) for value in found]
+    scale = scale_of(chart.x if rows else chart.y, values)
+    styles = [series.style for series in drawn]
+    marks = [_MARKS[one] if styles.count(one) == 1 else chr(ord("a") + at % 26) for at, one in enumerate(styles)]
+    grid = {place: [" "] * room for place in places}
+    for mark, series in sorted(zip(marks, drawn, strict=True), key=lambda pair: _ORDER.index(pair[1].style)):
+        for place, found in split(series, rows=rows):
+            first, last = (round(scale.at(value) * (room - 1)) for value in (min(found), max(found)))
+            grid[place][first : last + 1] = mark * (last - first + 1)
+    legend = ", ".join(f"{mark} {series.name}" for mark, series in zip(marks, drawn, strict=True))
+    yield from lines(f"{chart.title}: {legend}", width)
+    side = max(map(cells, names))
+    for place, name in zip(places, names, strict=True):
+        blank = " " * (side - cells(name))
+        yield f"{name + blank if rows else blank + name} |{''.join(grid[place])}"
+    line, below = ["-"] * room, [" "] * (room + 1)
+    for tick in scale.ticks(max(2, room // 14)):
+        at, word = round(scale.at(tick) * (room - 1)), number_words(tick)
+        start = max(0, min(at - len(word) // 2, room - len(word)))
+        if not "".join(below[max(0, start - 1) : start + len(word) + 1]).strip():
+            line[at] = "+"
+            below[start : start + len(word)] = word
+    yield f"{' ' * side} +{''.join(line)}"
+    yield f"{' ' * side}  {''.join(below)}"
+    yield f"{' ' * side}  {plain((chart.x if rows else chart.y).title)}"
