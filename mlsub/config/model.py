@@ -14,7 +14,7 @@ _Rule = Annotated[str, msgspec.Meta(min_length=1, max_length=200, description="T
 _Rules = Annotated[tuple[_Rule, ...], msgspec.Meta(max_length=_MOST)]
 _Text = Annotated[str, msgspec.Meta(max_length=2000)]
 _File = Annotated[str, msgspec.Meta(min_length=1, max_length=4096)]
-_Format = Literal["text", "json", "markdown", "html", "svg", "sarif", "junit", "github", "gitlab"]
+_Format = Literal["text", "json", "markdown", "html", "sarif", "junit", "github", "gitlab"]
 #: A folder or file below the folder of the settings file.
 _Pattern = Annotated[str, msgspec.Meta(min_length=1, max_length=1024)]
 

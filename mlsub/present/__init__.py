@@ -17,6 +17,7 @@ FILE_ENDINGS = {
     "html": (".html", ".htm"),
     "svg": (".svg",),
     "csv": (".csv",),
+    "wide": (),
     "arrow": (".arrow", ".arrows"),
     "parquet": (".parquet",),
     "xlsx": (".xlsx",),

@@ -12,7 +12,7 @@ from mlsub.present.text import cells, lines, shorten
 
 LINES = ("line", "dashed", "rule")
 #: How text draws points; all terminals have these, at the same width.
-_MARKS = {"marks": "o", "large": "X", "hollow": ".", "ticks": "|", "spans": "=", "whiskers": "-"}
+_MARKS = {"marks": "o", "large": "X", "hollow": ".", "ticks": "|", "spans": "#", "whiskers": "-"}
 #: Styles in the order in which text draws them, so that points stay above bars.
 _ORDER = ("whiskers", "spans", "hollow", "ticks", "marks", "large")
 #: The narrowest and the widest drawing, the widest name of a row, and the most rows.
@@ -104,7 +104,7 @@ def draw(chart: doc.Chart, width: int) -> Iterator[str]:
         for place, found in split(series, rows=rows):
             first, last = (round(scale.at(value) * (room - 1)) for value in (min(found), max(found)))
             grid[place][first : last + 1] = mark * (last - first + 1)
-    legend = ", ".join(f"{mark} {series.name}" for mark, series in zip(marks, drawn, strict=True))
+    legend = ", ".join(f"{mark}={series.name}" for mark, series in zip(marks, drawn, strict=True))
     yield from lines(f"{chart.title}: {legend}", width)
     side = max(map(cells, names))
     for place, name in zip(places, names, strict=True):

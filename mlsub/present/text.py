@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
@@ -16,9 +17,10 @@ GAP = 2
 LEAST = 8
 #: Nor is a name that is shortened, so that it can still be recognised.
 LEAST_NAME = 16
-#: A word up to this length is not broken while columns are laid out.
-_WORD = 20
-_SEAMS = "/_-,="
+#: A part of a word up to this length is not broken while columns are laid out.
+_WORD = 30
+_SEAMS = "/_,=-"
+_PART = re.compile(f"[^ {_SEAMS}]*[{_SEAMS}]?")
 
 
 def cells(text: str) -> int:
@@ -85,8 +87,8 @@ def _without_blanks(text: str, start: int, end: int) -> int:
 
 
 def _seam(text: str, start: int, end: int) -> int:
-    """Where a long word breaks: behind a sign of the last third of the line, else where the line ends."""
-    for at in range(end, start + (end - start) * 2 // 3, -1):
+    """Where a long word breaks: behind the last sign of the line, or where the line ends if it has none."""
+    for at in range(end, start + 1, -1):
         if text[at - 1] in _SEAMS:
             return at
     return end
@@ -135,8 +137,7 @@ def _least(column: doc.Column, texts: Sequence[str], whole: int) -> int:
     if column.keeps or whole <= LEAST:
         return whole
     if column.when_narrow == "fold":
-        longest = max((cells(word) for text in texts for word in text.split(" ")), default=0)
-        return min(whole, max(LEAST, min(longest, _WORD)))
+        return min(whole, max(LEAST, min(max(map(_longest_part, texts), default=0), _WORD)))
     distinct = set(texts)
     low, high = min(LEAST_NAME, whole), whole
     while low < high:
@@ -146,6 +147,11 @@ def _least(column: doc.Column, texts: Sequence[str], whole: int) -> int:
         else:
             low = middle + 1
     return low
+
+
+def _longest_part(text: str) -> int:
+    """How wide the widest part of a text is that is not broken."""
+    return max(map(cells, _PART.findall(text)))
 
 
 def _shared(whole: Sequence[int], least: Sequence[int], room: int) -> list[int]:
@@ -365,7 +371,7 @@ def _fitted(lines: Sequence[Line], width: int, *, shortened: bool) -> list[Line]
         elif shortened:
             found.append((doc.Span(shorten(text, width), line[0].meaning),))
         else:
-            hang = _INDENT if width >= 2 * LEAST else 0
+            hang = _INDENT if width >= max(2 * LEAST, _longest_part(text) + _INDENT) else 0
             first, *rest = breaks(text, width, width - hang)
             found.append(_cut(line, *first))
             found += [(doc.Span(" " * hang), *_cut(line, *part)) for part in rest]

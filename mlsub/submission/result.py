@@ -14,6 +14,8 @@ import msgspec
 
 from mlsub.divisions import division_meant
 from mlsub.findings import Finding, Verdict
+from mlsub.io import MlsubError
+from mlsub.io.read import read_text
 from mlsub.rounds import Round, get_round
 from mlsub.rounds.benchmarks import benchmark_of, compatible_rounds, published
 from mlsub.submission.find import organisation
@@ -29,6 +31,7 @@ _REPOSITORIES = {
     "hpc": "https://github.com/mlcommons/hpc_results_v{round}",
 }
 _BRANCH = "main"
+_MAX_ID_FILE = 64 << 10
 #: Fields that hold more than a cell: what they hold has columns of its own, or none.
 _NESTED = frozenset(("official", "minutes", "rcp", "score", "energy", "logs", "findings", "overlay"))
 
@@ -130,6 +133,21 @@ class Result(EntryResult, frozen=True, kw_only=True):
         """The published score in minutes times the number of accelerators; None without either."""
         minutes, count = self.published_minutes, self.accelerators_count
         return minutes * count if minutes is not None and minutes > 0 and count else None
+
+    @property
+    def private_id_file(self) -> Path:
+        """The file in which the official result summarizer keeps the private ID of a system."""
+        return self.folder.absolute().parents[1 if self.scaling_type else 0] / "privateid.json"
+
+    @property
+    def private_id(self) -> str:
+        """The private ID of its system; empty where no file has one that can be read."""
+        try:
+            content: Any = msgspec.json.decode(read_text(self.private_id_file, most=_MAX_ID_FILE))
+        except (MlsubError, msgspec.DecodeError, RecursionError):
+            return ""
+        stated = content.get("private_id") if isinstance(content, dict) else None
+        return stated[:400] if isinstance(stated, str) else ""
 
     @property
     def round_key(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from mlsub.commands.output import Target, tell, tell_unchecked
 from mlsub.commands.score.document import document_of, rows_document, status_notes
@@ -12,13 +13,17 @@ from mlsub.commands.score.formats import render_rows
 from mlsub.commands.settings import current
 from mlsub.findings import Verdict
 from mlsub.io import MlsubError
+from mlsub.io.problems import did_you_mean
 from mlsub.io.write import write_file
 from mlsub.present import FORMATS
 from mlsub.present.entries import missing_results
 from mlsub.present.envelope import Reports, answer
 from mlsub.score import missing_scaling, render_scaling
 from mlsub.submission.report import Report
-from mlsub.submission.result import results_of
+from mlsub.submission.result import Result, results_of
+
+#: What results can be sorted by, and their property that says it.
+SORT_BY = {"minutes": "published_minutes", "accelerators": "accelerators_count", "chip-minutes": "chip_minutes"}
 
 
 def write_scaling(reports: Sequence[Report]) -> None:
@@ -40,7 +45,32 @@ def write_scaling(reports: Sequence[Report]) -> None:
         tell("no scaling.json to write: every entry that is to be scaled has one")
 
 
-def deliver(reports: Sequence[Report], target: Target) -> None:
+class Selection(NamedTuple):
+    """Which results are shown, and in which order; None of a benchmark for all, of an order for that of the report."""
+
+    benchmark: str | None = None
+    sort: str | None = None
+
+    def of(self, reports: Sequence[Report]) -> list[Result]:
+        """Return the results of reports.
+
+        Raises:
+            MlsubError: none is of the benchmark.
+        """
+        found = [result for report in reports for result in results_of(report)]
+        if (name := self.benchmark) is not None:
+            known = {one.benchmark for one in found}
+            found = [one for one in found if name in (one.benchmark, one.benchmark_name, one.benchmark_title)]
+            if not found:
+                raise MlsubError(f"There is no result of {name!r}{did_you_mean(name, known)}")
+        if self.sort is not None:
+            # What has no number comes last, what has the same one by its minutes.
+            names = (SORT_BY[self.sort], "published_minutes")
+            found.sort(key=lambda one: [((v := getattr(one, name)) is None, v) for name in names])
+        return found
+
+
+def deliver(reports: Sequence[Report], selection: Selection, target: Target) -> None:
     """Print or write the answer; on standard error, what there is to say of it."""
     if target.format == "json":
         own = current().loaded
@@ -49,15 +79,15 @@ def deliver(reports: Sequence[Report], target: Target) -> None:
         tell_unchecked(reports)
     if target.format == "json":
         return
-    if target.format == "text":
-        target.put(target.rendered(document_of(reports)))
+    results = selection.of(reports)
+    if target.format in ("text", "svg"):
+        target.put(target.rendered(document_of(reports, results)))
     elif any(report.official is not Verdict.NOT_CHECKED for report in reports):
         # Else there is nothing: an empty table would look like an answer.
-        rows = [result.columns() for report in reports for result in results_of(report)]
-        if not rows:
+        if not results:
             tell("the table has no rows: a single log is not a result. Name the folder of its benchmark.")
         page = target.format in FORMATS
-        target.put(target.rendered(rows_document(rows)) if page else render_rows(target.format, rows))
+        target.put(target.rendered(rows_document(results)) if page else render_rows(target.format, results))
         for missing in filter(None, map(missing_results, reports)):
             tell(missing)
     for note in status_notes(reports):
