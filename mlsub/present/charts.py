@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from mlsub.io.show import plain
 from mlsub.present import document as doc
 from mlsub.present.text import cells, lines, shorten
 
-LINES = ("line", "dashed", "rule")
+LINES = ("line", "curve", "dashed", "rule")
 #: How text draws points; all terminals have these, at the same width.
 _MARKS = {"marks": "o", "large": "X", "hollow": ".", "ticks": "|", "spans": "#", "whiskers": "-"}
 #: Styles in the order in which text draws them, so that points stay above bars.
@@ -85,6 +85,14 @@ def data_table(chart: doc.Chart) -> doc.Table:
     return doc.Table(tuple(columns), tuple(map(tuple, cells)))
 
 
+def _marks(series: Sequence[doc.Series]) -> Iterator[str]:
+    """Yield the character of each series; of several of a style the first letters of their names, or a, b, c ..."""
+    styles, initials = [one.style for one in series], [plain(one.name)[:1] for one in series]
+    distinct = len(set(initials)) == len(initials)
+    for at, (style, initial) in enumerate(zip(styles, initials, strict=True)):
+        yield _MARKS[style] if styles.count(style) == 1 else initial if distinct else chr(ord("a") + at % 26)
+
+
 def draw(chart: doc.Chart, width: int) -> Iterator[str]:
     """Yield a chart as lines of ASCII, one for each row or x; where they are too many or have no room, what draws it."""
     rows = bool(chart.y.names)
@@ -97,8 +105,7 @@ def draw(chart: doc.Chart, width: int) -> Iterator[str]:
         return
     values = [value for series in drawn for _, found in split(series, rows=rows) for value in found]
     scale = scale_of(chart.x if rows else chart.y, values)
-    styles = [series.style for series in drawn]
-    marks = [_MARKS[one] if styles.count(one) == 1 else chr(ord("a") + at % 26) for at, one in enumerate(styles)]
+    marks = list(_marks(drawn))
     grid = {place: [" "] * room for place in places}
     for mark, series in sorted(zip(marks, drawn, strict=True), key=lambda pair: _ORDER.index(pair[1].style)):
         for place, found in split(series, rows=rows):

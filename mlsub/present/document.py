@@ -156,7 +156,8 @@ class Tally(msgspec.Struct, frozen=True):
 class Series(msgspec.Struct, frozen=True):
     """Data of a chart that belong together: x and y of each point.
 
-    ``style``: ``marks``, ``large``, ``hollow`` or ``ticks`` are points, ``line``, ``dashed`` and ``rule`` lines.
+    ``style``: ``marks``, ``large``, ``hollow`` or ``ticks`` are points, ``line``, ``dashed``, ``rule`` and
+    ``curve`` lines, the last with its points.
     ``spans`` lie in rows: from, to and row; ``whiskers`` stand on an axis: x, low and high. ``colour`` is a number in
     a palette.
     """

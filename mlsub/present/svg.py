@@ -10,7 +10,7 @@ from mlsub.io import MlsubError
 from mlsub.io.show import plain
 from mlsub.present import document as doc
 from mlsub.present.charts import LINES, Scale, number_words, scale_of, split
-from mlsub.present.text import cells, shorten
+from mlsub.present.text import breaks, cells, shorten
 
 #: The colours of kinds and series, in light and in dark; each has another lightness than its neighbours, for eyes that
 #: see no hue.
@@ -18,18 +18,18 @@ COLOURS = (
     ("#1a7f37", "#3fb950"), ("#7c9400", "#b9cc3e"), ("#0969da", "#58a6ff"), ("#cf222e", "#ff7b72"),
     ("#bc6c00", "#ffb454"), ("#7d8590", "#8b949e"), ("#8250df", "#c297ff"), ("#24292f", "#e6edf3"),
 )  # fmt: skip
-_WIDTH, _HEIGHT, _ROW, _LETTER = 760, 320, 22, 6.7
-_NAME = 44
+_WIDTH, _HEIGHT, _ROW, _LETTER = 760, 320, 22, 7.3
+_NAME, _LINE = 44, 104
 _DASHES = {"dashed": ' stroke-dasharray="2 4"', "rule": ' stroke-dasharray="7 4"'}
 _LIGHT, _DARK = (
     "".join(f".chart .c{at}{{--c:{pair[dark]}}}" for at, pair in enumerate(COLOURS)) for dark in (False, True)
 )
 _STYLE = (
     ".chart{font:13px system-ui,sans-serif;fill:currentColor}.chart .t{font-weight:600;font-size:15px}"
-    ".chart .g{stroke:currentColor;stroke-opacity:.18}.chart .p{fill:var(--c);stroke:none}"
+    ".chart .g{stroke:currentColor;stroke-opacity:.18}.chart .p{fill:var(--c);stroke:Canvas}"
     f".chart .l{{fill:none;stroke:var(--c);stroke-width:2}}{_LIGHT}@media(prefers-color-scheme:dark){{{_DARK}}}"
 )
-_ALONE = "svg{color:#1f2328;background:#fff}@media(prefers-color-scheme:dark){svg{color:#e6edf3;background:#0d1117}}"
+_ALONE = "svg{color-scheme:light dark;color:#1f2328;background:#fff}@media(prefers-color-scheme:dark){svg{color:#e6edf3;background:#0d1117}}"
 
 
 def render(document: doc.Document) -> str:
@@ -80,7 +80,9 @@ def _draw(chart: doc.Chart) -> tuple[str, int]:
     words = labels or [number_words(tick) for tick in up.ticks(6)]
     legend = list(_legend(chart.series))
     left = max(map(cells, words), default=0) * _LETTER + 16
-    top = (58 if rows else 78) + 20 * max((line for line, *_ in legend), default=0)
+    said = [chart.about[slice(*part)] for part in breaks(chart.about, _LINE, _LINE)] if chart.about else []
+    head = 22 + 18 * len(said)
+    top = head + (36 if rows else 56) + 20 * max((line for line, *_ in legend), default=0)
     wide, high = _WIDTH - left - 24, len(labels) * _ROW if rows else _HEIGHT
     bottom = top + high
 
@@ -88,19 +90,20 @@ def _draw(chart: doc.Chart) -> tuple[str, int]:
         y = top + _ROW * (point[1] + 0.5) if rows else bottom - up.at(point[1]) * high
         return left + across.at(point[0]) * wide, y
 
-    parts = [_text(8, 22, chart.title, more=' class="t"')]
+    parts = [_text(8, 22, shorten(chart.title, 90), more=' class="t"')]
+    parts += [_text(8, 40 + 18 * at, line) for at, line in enumerate(said)]
     parts += [
-        f'<g class="c{one.colour % len(COLOURS)}">{_point(one.style, 14 + x, 42 + 20 * line)}'
-        f"{_text(26 + x, 46 + 20 * line, one.name)}</g>"
+        f'<g class="c{one.colour % len(COLOURS)}">{_point(one.style, 14 + x, head + 20 + 20 * line)}'
+        f"{_text(26 + x, head + 24 + 20 * line, one.name)}</g>"
         for line, x, one in legend
     ]
     parts += [*_grid(chart, across, up, (left, top, wide, high), labels)]
     for one in chart.series:
         parts.append(f'<g class="c{one.colour % len(COLOURS)}">{"".join(_shapes(one, place))}</g>')
     height = int(bottom + 50)
-    said = f"<title>{_escape(chart.title)}</title><desc>{_escape(chart.about)}</desc>"
+    named = f"<title>{_escape(chart.title)}</title><desc>{_escape(chart.about)}</desc>"
     size = f'viewBox="0 0 {_WIDTH} {height}" width="{_WIDTH}" height="{height}"'
-    return f'class="chart" role="img" {size}>{said}<style>{_STYLE}</style>\n' + "\n".join(parts) + "</svg>\n", height
+    return f'class="chart" role="img" {size}>{named}<style>{_STYLE}</style>\n' + "\n".join(parts) + "</svg>\n", height
 
 
 def _legend(series: Sequence[doc.Series]) -> Iterator[tuple[int, float, doc.Series]]:
@@ -139,6 +142,8 @@ def _shapes(series: doc.Series, place: Callable[[Sequence[float]], tuple[float, 
     path = ""
     for point in series.points:
         known = all(map(math.isfinite, point))
+        if series.style == "curve" and known:
+            yield f'<circle class="p" cx="{place(point)[0]:.1f}" cy="{place(point)[1]:.1f}" r="3"/>'
         if series.style in LINES:
             path += f"{'L' if path and path[-1] != ' ' else 'M'}{_at(*place(point))}" if known else " "
         elif known and series.style == "spans":
@@ -160,7 +165,7 @@ def _at(x: float, y: float) -> str:
 def _point(style: str, x: float, y: float) -> str:
     """A point, which also stands for its series in the legend."""
     match style:
-        case "line" | "dashed" | "rule":
+        case "line" | "curve" | "dashed" | "rule":
             return f'<path class="l"{_DASHES.get(style, "")} d="M{x - 9:.1f} {y:.1f}h18"/>'
         case "spans":
             return f'<rect class="p" x="{x - 7:.1f}" y="{y - 5:.1f}" width="14" height="10"/>'

@@ -56,7 +56,8 @@ class MeasuredEntry(msgspec.Struct, frozen=True, kw_only=True):
     ``counted`` is the number of runs behind the time, ``unscaled`` the time in minutes: that of the score, or the mean
     of those runs. ``phases`` has the phases of each of them, and is empty where they are not known of all; ``work`` is
     how far each of them trained, in the unit of ``convergence``, None where that is not known of all. ``samples`` is
-    the number of samples in one unit, None where that is not known. ``undivided`` says why the time has no parts.
+    the number of samples in one unit, None where that is not known. ``undivided`` says why the time has no parts. ``logs`` are those of
+    the runs that count.
     """
 
     result: Result
@@ -68,6 +69,7 @@ class MeasuredEntry(msgspec.Struct, frozen=True, kw_only=True):
     samples: float | None = None
     batch_size: float | None = None
     undivided: str | None = None
+    logs: tuple[LogReport, ...] = ()
 
     @property
     def side(self) -> EntrySide:
@@ -102,6 +104,10 @@ class MeasuredEntry(msgspec.Struct, frozen=True, kw_only=True):
             "work": work,
             "throughput": work * self.samples / training if work and self.samples and training else None,
             "phases": phases,
+            "run": result.logs[0].name if len(result.logs) == 1 else None,
+            "evaluations": _mean([len(log.run.evaluations) for log in self.logs]),
+            "blocks": _mean([log.run.timeline.blocks for log in self.logs]),
+            "curve": _curve_of(sorted(self.logs, key=lambda log: log.minutes or 0)[len(self.logs) // 2 :][:1]),
         }
         return EntrySide(**fields)
 
@@ -139,8 +145,21 @@ def measure(result: Result) -> MeasuredEntry:
         work=_all_known(points[n] for n in counted),
         samples=_logged_number(result, "train_samples") if unit == "epochs" else 1.0 if unit == "samples" else None,
         batch_size=batch_size,
+        logs=tuple(logs[n] for n in counted),
         undivided="models of weak scaling train side by side" if result.scaling_type == "weak" else undivided,
     )
+
+
+def _curve_of(logs: Sequence[LogReport]) -> tuple[tuple[float, float], ...]:
+    """Minutes since run_start and value of each evaluation of a run; of several measures the first that it logs."""
+    found = []
+    for log in logs:
+        start = usable_number(log.run.timeline.run_start)
+        for one in log.run.evaluations:
+            time, value = usable_number(one.time_ms), usable_number(one.value)
+            if None not in (start, time, value) and one.metric == log.run.evaluations[0].metric:
+                found.append(((time - start) / 60_000, float(value)))
+    return tuple(found)
 
 
 def shown_division(result: Result) -> str | None:

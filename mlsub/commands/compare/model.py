@@ -137,7 +137,9 @@ class EntrySide(msgspec.Struct, frozen=True, kw_only=True):
     ``work`` is how far those runs trained, in the unit of ``convergence``; ``throughput`` samples a second of training.
     ``organisation_name``, ``benchmark_name`` and ``division_name`` are the names that are the same in every round,
     for whatever the folders and the description say. ``phases`` are in seconds, the mean over the runs that count; None
-    where the intervals of one are not logged.
+    where the intervals of one are not logged. ``run`` is the file of the run where one run alone is compared.
+    ``evaluations`` and ``blocks`` are how many a run has, the mean over the runs that count; ``curve`` is minutes since
+    run_start and quality at each evaluation of the run whose time is the median of theirs.
     """
 
     organisation: str
@@ -168,11 +170,15 @@ class EntrySide(msgspec.Struct, frozen=True, kw_only=True):
     throughput: float | None
     batch_size: float | None
     phases: dict[str, float | None]
+    run: str | None
+    evaluations: float | None
+    blocks: float | None
+    curve: tuple[tuple[float, float], ...]
 
     @property
     def name(self) -> str:
-        """System and benchmark."""
-        return f"{self.system} {self.benchmark}"
+        """System and benchmark, and the run where it is one."""
+        return " ".join(filter(None, (self.system, self.benchmark, self.run)))
 
 
 class TimePart(msgspec.Struct, frozen=True, kw_only=True):
@@ -222,7 +228,7 @@ class Comparison(Answer, frozen=True, kw_only=True):
     finding speaks against it. ``only_old`` and ``only_new`` are the entries without a counterpart.
     """
 
-    SCHEMA: ClassVar[int] = 8
+    SCHEMA: ClassVar[int] = 9
 
     purpose: Literal["compare", "borrow", "resubmit"]
     passed: bool = True

@@ -184,8 +184,10 @@ def margins_document(margins: Margins) -> Document:
 
 def _margin_report(report: PackageMargins) -> Iterator[Block | None]:
     yield round_line(report.usage, report.round, report.round_from)
-    if len(report.entries) > 1:
-        yield _overview(report)
+    order = sorted(report.entries, key=lambda entry: (entry.percent is not None, entry.percent or 0.0))
+    if len(order) > 1:
+        yield _overview(report, order)
+    yield _margin_chart(report, order)
     for entry in report.entries:
         runs = f"{entry.runs} of {entry.needed} runs" if entry.runs < entry.needed else f"{entry.runs} runs"
         title = f"{report.name_of(entry)}: {entry.verdict}, {runs}"
@@ -199,9 +201,27 @@ def _margin_report(report: PackageMargins) -> Iterator[Block | None]:
     yield Text(f"{tested}{own}{': ' if counts else ''}{counts}{rest}")
 
 
-def _overview(report: PackageMargins) -> Table:
+def _margin_chart(report: PackageMargins, order: Sequence[Margin]) -> Chart | None:
+    """Draw how far the mean of each entry, and that of its reference, lies from the limit; None of no entry."""
+    rows = [one for one in order if one.percent is not None and one.reference_mean is not None and one.limit]
+    reference = tuple((100 * (one.reference_mean / one.limit - 1), at) for at, one in enumerate(rows))
+    series = (
+        Series("limit", "ticks", 3, tuple((0.0, at) for at in range(len(rows)))),
+        Series("mean of the reference", "hollow", 5, reference),
+        Series("mean of the entry", "marks", 2, tuple((one.percent, at) for at, one in enumerate(rows))),
+    )
+    chart = Chart(
+        title="Distance of the mean to the limit",
+        about="What lies left of the limit fails; what lies left of the mean of the reference is scaled up.",
+        x=Axis("per cent of the limit"),
+        y=Axis("entry", names=tuple(report.name_of(one).removeprefix("results/") for one in rows)),
+        series=series,
+    )
+    return chart if rows else None
+
+
+def _overview(report: PackageMargins, order: Sequence[Margin]) -> Table:
     """Return one row an entry, those nearest to the limit first."""
-    order = sorted(report.entries, key=lambda entry: (entry.percent is not None, entry.percent or 0.0))
     columns = (
         EntryColumn("entry", when_narrow="shorten", value=report.name_of),
         EntryColumn("verdict", when_narrow="keep", value=lambda one: one.verdict),

@@ -155,8 +155,8 @@ def _round(results: Sequence[Result]) -> doc.Section | None:
     return doc.section(
         f"{usage} v{round_}",
         rehearsal_note(usage),
-        doc.Table(heads, tuple(tuple(_row_cell(row, column) for column in shown) for row in rows)),
         minutes_chart(results),
+        doc.Table(heads, tuple(tuple(_row_cell(row, column) for column in shown) for row in rows)),
     )
 
 
