@@ -94,7 +94,7 @@ def _marks(series: Sequence[doc.Series]) -> Iterator[str]:
 
 
 def draw(chart: doc.Chart, width: int) -> Iterator[str]:
-    """Yield a chart as lines of ASCII, one for each row or x; where they are too many or have no room, what draws it."""
+    """Yield a chart as lines of ASCII, one for each row or x; where they are too many or too wide, what draws it."""
     rows = bool(chart.y.names)
     drawn = [series for series in chart.series if series.style not in LINES]
     places = sorted({place for series in drawn for place, _ in split(series, rows=rows)})

@@ -29,7 +29,10 @@ _STYLE = (
     ".chart .g{stroke:currentColor;stroke-opacity:.18}.chart .p{fill:var(--c);stroke:Canvas}"
     f".chart .l{{fill:none;stroke:var(--c);stroke-width:2}}{_LIGHT}@media(prefers-color-scheme:dark){{{_DARK}}}"
 )
-_ALONE = "svg{color-scheme:light dark;color:#1f2328;background:#fff}@media(prefers-color-scheme:dark){svg{color:#e6edf3;background:#0d1117}}"
+_ALONE = (
+    "svg{color-scheme:light dark;color:#1f2328;background:#fff}"
+    "@media(prefers-color-scheme:dark){svg{color:#e6edf3;background:#0d1117}}"
+)
 
 
 def render(document: doc.Document) -> str:

@@ -67,8 +67,7 @@ def breaks(text: str, first: int, later: int) -> list[tuple[int, int]]:
         end = max(end, start + 1)
         gap = text.rfind(" ", start, end + 1)
         if gap > start and text[start:gap].strip():
-            end = _without_blanks(text, start, gap)
-            found.append((start, end))
+            found.append((start, start + len(text[start:gap].rstrip())))
             start = gap + 1
         else:
             end = _seam(text, start, end)
@@ -82,16 +81,9 @@ def breaks(text: str, first: int, later: int) -> list[tuple[int, int]]:
     return found
 
 
-def _without_blanks(text: str, start: int, end: int) -> int:
-    return start + len(text[start:end].rstrip())
-
-
 def _seam(text: str, start: int, end: int) -> int:
     """Where a long word breaks: behind the last sign of the line, or where the line ends if it has none."""
-    for at in range(end, start + 1, -1):
-        if text[at - 1] in _SEAMS:
-            return at
-    return end
+    return next((at for at in range(end, start + 1, -1) if text[at - 1] in _SEAMS), end)
 
 
 class Layout(NamedTuple):
@@ -156,24 +148,24 @@ def _longest_part(text: str) -> int:
 
 def _shared(whole: Sequence[int], least: Sequence[int], room: int) -> list[int]:
     """Widths that fill the room: the widest give way first, none below its least."""
+
+    def widths(most: int) -> list[int]:
+        return [min(natural, max(narrow, most)) for natural, narrow in zip(whole, least, strict=True)]
+
     low, high = 0, max(whole)
     while low < high:
         middle = (low + high + 1) // 2
-        if sum(_width(*ends, middle) for ends in zip(whole, least, strict=True)) <= room:
+        if sum(widths(middle)) <= room:
             low = middle
         else:
             high = middle - 1
-    widths = [_width(*ends, low) for ends in zip(whole, least, strict=True)]
-    spare = room - sum(widths)
+    found = widths(low)
+    spare = room - sum(found)
     for at, natural in enumerate(whole):
-        more = min(spare, natural - widths[at], 1)
-        widths[at] += more
+        more = min(spare, natural - found[at], 1)
+        found[at] += more
         spare -= more
-    return widths
-
-
-def _width(whole: int, least: int, most: int) -> int:
-    return min(whole, max(least, most))
+    return found
 
 
 NARROWEST, WIDEST = 40, 200
@@ -192,20 +184,16 @@ Paint = Callable[[Line], str]
 
 def render(document: doc.Document, width: int = FILE_WIDTH, *, colour: bool = False) -> str:
     """The document as lines that are no longer than the width, which is taken to lie from 40 to 200."""
-    paint = _coloured if colour else _colourless
+    paint = _coloured if colour else _text
     lines = _document(document, min(max(width, NARROWEST), WIDEST), paint)
     return "\n".join(map(str.rstrip, lines)) + "\n"
 
 
 def lines(block: doc.Block | str, width: int = FILE_WIDTH, *, colour: bool = False) -> Iterator[str]:
     """The lines of one block or paragraph, where the answer is not a document."""
-    paint = _coloured if colour else _colourless
+    paint = _coloured if colour else _text
     block = doc.Text(block) if isinstance(block, str) else block
     yield from map(str.rstrip, _block(block, min(max(width, NARROWEST), WIDEST), paint))
-
-
-def _colourless(line: Line) -> str:
-    return "".join(span[0] for span in line)
 
 
 def _coloured(line: Line) -> str:

@@ -180,9 +180,10 @@ def _parts_chart(pair: PairComparison) -> doc.Chart:
         doc.Series("shorter", "spans", 0, tuple(spans[False])),
         doc.Series("together", "spans", 5, ((0.0, whole, len(steps)),)),
     )
+    sides = (f"{name}: {_side_name(side, organisation=True)}." for name, side in (("A", pair.old), ("B", pair.new)))
     return doc.Chart(
         title="Minutes by part",
-        about=f"A: {_side_name(pair.old, organisation=True)}. B: {_side_name(pair.new, organisation=True)}. {pair.answer}",
+        about=" ".join((*sides, pair.answer)),
         x=doc.Axis("minutes that B takes longer than A"),
         y=doc.Axis("part", names=(*(name for name, _ in steps), "together")),
         series=tuple(one for one in series if one.points),

@@ -56,8 +56,8 @@ class MeasuredEntry(msgspec.Struct, frozen=True, kw_only=True):
     ``counted`` is the number of runs behind the time, ``unscaled`` the time in minutes: that of the score, or the mean
     of those runs. ``phases`` has the phases of each of them, and is empty where they are not known of all; ``work`` is
     how far each of them trained, in the unit of ``convergence``, None where that is not known of all. ``samples`` is
-    the number of samples in one unit, None where that is not known. ``undivided`` says why the time has no parts. ``logs`` are those of
-    the runs that count.
+    the number of samples in one unit, None where that is not known. ``undivided`` says why the time has no parts.
+    ``logs`` are those of the runs that count.
     """
 
     result: Result
@@ -157,8 +157,9 @@ def _curve_of(logs: Sequence[LogReport]) -> tuple[tuple[float, float], ...]:
         start = usable_number(log.run.timeline.run_start)
         for one in log.run.evaluations:
             time, value = usable_number(one.time_ms), usable_number(one.value)
-            if None not in (start, time, value) and one.metric == log.run.evaluations[0].metric:
-                found.append(((time - start) / 60_000, float(value)))
+            if start is None or time is None or value is None or one.metric != log.run.evaluations[0].metric:
+                continue
+            found.append(((time - start) / 60_000, float(value)))
     return tuple(found)
 
 

@@ -170,10 +170,10 @@ class EntrySide(msgspec.Struct, frozen=True, kw_only=True):
     throughput: float | None
     batch_size: float | None
     phases: dict[str, float | None]
-    run: str | None
-    evaluations: float | None
-    blocks: float | None
-    curve: tuple[tuple[float, float], ...]
+    run: str | None = None
+    evaluations: float | None = None
+    blocks: float | None = None
+    curve: tuple[tuple[float, float], ...] = ()
 
     @property
     def name(self) -> str:

@@ -83,7 +83,9 @@ def read_side(path: str, context: Context, *, intervals: bool = False) -> Compar
     if file is not None:
         results = tuple(run for run in (_single_run(result, file.name) for result in results) if run is not None)
         if not results:
-            raise MlsubError(f"{path} is not a run of an entry. Name a result file in a benchmark's folder, or a folder.")
+            raise MlsubError(
+                f"{path} is not a run of an entry. Name a result file in a benchmark's folder, or a folder."
+            )
     return ComparedSide(path, place, report, results, rules)
 
 

@@ -203,21 +203,25 @@ def _margin_report(report: PackageMargins) -> Iterator[Block | None]:
 
 def _margin_chart(report: PackageMargins, order: Sequence[Margin]) -> Chart | None:
     """Draw how far the mean of each entry, and that of its reference, lies from the limit; None of no entry."""
-    rows = [one for one in order if one.percent is not None and one.reference_mean is not None and one.limit]
-    reference = tuple((100 * (one.reference_mean / one.limit - 1), at) for at, one in enumerate(rows))
+    names, means, references = list[str](), list[tuple[float, ...]](), list[tuple[float, ...]]()
+    for one in order:
+        if one.percent is not None and one.reference_mean is not None and one.limit:
+            means.append((one.percent, len(names)))
+            references.append((100 * (one.reference_mean / one.limit - 1), len(names)))
+            names.append(report.name_of(one).removeprefix("results/"))
     series = (
-        Series("limit", "ticks", 3, tuple((0.0, at) for at in range(len(rows)))),
-        Series("mean of the reference", "hollow", 5, reference),
-        Series("mean of the entry", "marks", 2, tuple((one.percent, at) for at, one in enumerate(rows))),
+        Series("limit", "ticks", 3, tuple((0.0, at) for at in range(len(names)))),
+        Series("mean of the reference", "hollow", 5, tuple(references)),
+        Series("mean of the entry", "marks", 2, tuple(means)),
     )
     chart = Chart(
         title="Distance of the mean to the limit",
         about="What lies left of the limit fails; what lies left of the mean of the reference is scaled up.",
         x=Axis("per cent of the limit"),
-        y=Axis("entry", names=tuple(report.name_of(one).removeprefix("results/") for one in rows)),
+        y=Axis("entry", names=tuple(names)),
         series=series,
     )
-    return chart if rows else None
+    return chart if names else None
 
 
 def _overview(report: PackageMargins, order: Sequence[Margin]) -> Table:

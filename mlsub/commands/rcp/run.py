@@ -30,9 +30,9 @@ class Points(Answer, frozen=True, kw_only=True):
 class Planned(Answer, frozen=True, kw_only=True):
     """What runs at a batch size need.
 
-    An entry has ``runs``, of which ``may_fail`` may fail. ``chance`` (0 to 1) is that of passing for runs that spread as
-    the reference's do. The rules ask for evaluations at ``first_evaluation`` and ``evaluation_interval`` apart, in the
-    unit of the plan; both are None where they count another one.
+    An entry has ``runs``, of which ``may_fail`` may fail. ``chance`` (0 to 1) is that of passing for runs that spread
+    as the reference's do. The rules ask for evaluations at ``first_evaluation`` and ``evaluation_interval`` apart, in
+    the unit of the plan; both are None where they count another one.
     """
 
     SCHEMA: ClassVar[int] = 3
@@ -98,7 +98,10 @@ def plan(round_: Round, benchmark: str, batch_size: float, cutoff: Cutoff) -> Pl
     Raises:
         MlsubError: there is no reference, or the installed file is broken.
     """
-    found, needs = plan_of(round_, benchmark, batch_size, cutoff), entry_requirements(round_.usage, round_.name, benchmark)
+    found, needs = (
+        plan_of(round_, benchmark, batch_size, cutoff),
+        entry_requirements(round_.usage, round_.name, benchmark),
+    )
     asked = evaluations_asked(benchmark, round_.usage, round_.name, batch_size)
     first, every = asked[1:] if asked and asked[0] == found.unit else (None, None)
     chance = None

@@ -36,6 +36,7 @@ _COLUMNS = (
 )
 #: Accelerators that a chart tells apart; the least frequent ones are one colour.
 _KINDS = 7
+_UNCOUNTED = {-1: "?", 0: "CPU only"}
 
 
 def document_of(reports: Sequence[Report], results: Sequence[Result]) -> doc.Document:
@@ -57,7 +58,7 @@ def _report(report: Report, entries: Sequence[Result], *, alone: bool) -> Iterat
     if entries:
         table = results_table(entries, _COLUMNS, whole=True)
         yield table
-        yield minutes_chart(entries)
+        yield _minutes_chart([entry.columns() for entry in entries])
         yield from notes_on_rcp(entries)
         yield doc.Facts(tuple(_legend(table, entries, report.judged_by)))
         yield doc.Items(tuple(_bypasses(entries)))
@@ -68,29 +69,32 @@ def _report(report: Report, entries: Sequence[Result], *, alone: bool) -> Iterat
     yield from _counts(report, alone=alone)
 
 
-def minutes_chart(results: Sequence[Result]) -> doc.Chart | None:
+def _minutes_chart(rows: Sequence[Row]) -> doc.Chart | None:
     """Draw the minutes of results by benchmark and number of accelerators; None of fewer than two."""
-    timed = [one for one in results if one.minutes is not None and one.minutes > 0 and one.scaling_type != "weak"]
+    timed = [row for row in rows if (row["published_minutes"] or 0) > 0 and row["scaling_type"] != "weak"]
     if len(timed) < 2:
         return None
-    sizes = sorted({(one.benchmark, one.accelerators_count or 0) for one in timed})
-    rows = {size: row for row, size in enumerate(sizes)}
-    kinds = Counter(one.accelerator_name or "none or unknown" for one in timed)
-    named = [name for name, _ in kinds.most_common(len(kinds) if len(kinds) <= _KINDS + 1 else _KINDS)]
-    series: dict[str, list[tuple[float, ...]]] = {name: [] for name in [*named, "others"]}
-    for one in timed:
-        name = one.accelerator_name or "none or unknown"
-        place = one.minutes or 0.0, rows[one.benchmark, one.accelerators_count or 0]
-        series[name if name in named else "others"].append(place)
+    counts = [-1 if row["accelerators_count"] is None else row["accelerators_count"] for row in timed]
+    sizes = sorted({(row["benchmark"], count) for row, count in zip(timed, counts, strict=True)})
+    kinds = [
+        row["accelerator_name"] or ("unknown" if count else "CPU only")
+        for row, count in zip(timed, counts, strict=True)
+    ]
+    known = [kind for kind, _ in Counter(kinds).most_common()]
+    named = known if len(known) <= _KINDS + 1 else known[:_KINDS]
+    series: dict[str, list[tuple[float, ...]]] = {name: [] for name in (*named, "others")}
+    for row, count, kind in zip(timed, counts, kinds, strict=True):
+        place = sizes.index((row["benchmark"], count))
+        series[kind if kind in named else "others"].append((row["published_minutes"], place))
     return doc.Chart(
         title="Minutes to train by benchmark and number of accelerators",
         about=f"{len(timed)} results; farther left is faster. Compare results of one row.",
         x=doc.Axis("minutes", log=True),
-        y=doc.Axis("benchmark, accelerators", names=tuple(f"{name}, {count or '?'}" for name, count in sizes)),
+        y=doc.Axis(
+            "benchmark, accelerators", names=tuple(f"{name}, {_UNCOUNTED.get(count, count)}" for name, count in sizes)
+        ),
         series=tuple(
-            doc.Series(name, "marks", colour, tuple(points))
-            for colour, (name, points) in enumerate(series.items())
-            if points
+            doc.Series(name, "marks", at, tuple(points)) for at, (name, points) in enumerate(series.items()) if points
         ),
     )
 
@@ -142,20 +146,21 @@ def _bypasses(entries: Sequence[Result]) -> Iterator[tuple[doc.Span | str, ...]]
         yield (f"and {len(bypassed) - MAX_BYPASSES} more bypasses",)
 
 
-def rows_document(results: Sequence[Result]) -> doc.Document:
+def rows_document(rows: Sequence[Row]) -> doc.Document:
     """The rows of the official table, numbers rounded: one table a round."""
-    rounds = [list(some) for _, some in groupby(results, lambda one: (one.usage, one.round))]
-    return doc.document("Results", *map(_round, rounds), None if results else doc.Text("No results."))
+    rounds = groupby(rows, lambda row: (row["usage"], row["round"]))
+    return doc.document(
+        "Results", *(_round(list(group), *of) for of, group in rounds), None if rows else doc.Text("No results.")
+    )
 
 
-def _round(results: Sequence[Result]) -> doc.Section | None:
-    rows, (usage, round_) = [one.columns() for one in results], (results[0].usage, results[0].round)
+def _round(rows: Sequence[Row], usage: str, round_: str) -> doc.Section | None:
     shown = [column for column in columns() if _is_shown(column, rows)]
     heads = tuple(doc.Column(column.title, number=column.kind != "text") for column in shown)
     return doc.section(
         f"{usage} v{round_}",
         rehearsal_note(usage),
-        minutes_chart(results),
+        _minutes_chart(rows),
         doc.Table(heads, tuple(tuple(_row_cell(row, column) for column in shown) for row in rows)),
     )
 

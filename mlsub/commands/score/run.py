@@ -45,7 +45,7 @@ def write_scaling(reports: Sequence[Report]) -> None:
         tell("no scaling.json to write: every entry that is to be scaled has one")
 
 
-class Selection(NamedTuple):
+class ShownResults(NamedTuple):
     """Which results are shown, and in which order; None of a benchmark for all, of an order for that of the report."""
 
     benchmark: str | None = None
@@ -70,7 +70,7 @@ class Selection(NamedTuple):
         return found
 
 
-def deliver(reports: Sequence[Report], selection: Selection, target: Target) -> None:
+def deliver(reports: Sequence[Report], shown: ShownResults, target: Target) -> None:
     """Print or write the answer; on standard error, what there is to say of it."""
     if target.format == "json":
         own = current().loaded
@@ -79,15 +79,17 @@ def deliver(reports: Sequence[Report], selection: Selection, target: Target) -> 
         tell_unchecked(reports)
     if target.format == "json":
         return
-    results = selection.of(reports)
+    results = shown.of(reports)
     if target.format in ("text", "svg"):
         target.put(target.rendered(document_of(reports, results)))
     elif any(report.official is not Verdict.NOT_CHECKED for report in reports):
         # Else there is nothing: an empty table would look like an answer.
         if not results:
             tell("the table has no rows: a single log is not a result. Name the folder of its benchmark.")
-        page = target.format in FORMATS
-        target.put(target.rendered(rows_document(results)) if page else render_rows(target.format, results))
+        if target.format in FORMATS:
+            target.put(target.rendered(rows_document([result.columns() for result in results])))
+        else:
+            target.put(render_rows(target.format, results))
         for missing in filter(None, map(missing_results, reports)):
             tell(missing)
     for note in status_notes(reports):

@@ -25,6 +25,7 @@ from mlsub.findings import Verdict
 from mlsub.present import html, markdown, text
 from mlsub.present.tables import Row, columns, exact, is_formula, legible
 from mlsub.submission.report import RcpResult, Report, ScoreResult
+from mlsub.submission.result import results_of
 from tests.conftest import ExpectedText
 from tests.score.reports import (
     bases,
@@ -43,7 +44,8 @@ NAMES = [column.name for column in columns()]
 
 
 def table(*reports: Report, width: int = 120) -> str:
-    return text.render(document_of(reports), width)
+    results = [result for report in reports for result in results_of(report)]
+    return text.render(document_of(reports, results), width)
 
 
 def render_markdown(rows: Sequence[Row]) -> str:
