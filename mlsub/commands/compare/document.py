@@ -6,12 +6,13 @@ import math
 from collections.abc import Iterable, Iterator
 
 from mlsub.commands.compare import model
-from mlsub.commands.compare.model import Comparison, EntryChange, EntrySide, PairComparison
-from mlsub.commands.compare.words import PHASES, amount, part_name, part_words, rate
+from mlsub.commands.compare.model import Comparison, EntryChange, PairComparison
 from mlsub.io.show import first_few
 from mlsub.log.changes import Change
 from mlsub.present import document as doc
 from mlsub.review.fingerprints import must_be_exact
+from mlsub.score.difference.measure import EntrySide
+from mlsub.score.difference.words import PHASES, amount, part_name, part_words, rate
 from mlsub.submission.report import SCALING_TOLERANCE
 
 _NONE = "-"

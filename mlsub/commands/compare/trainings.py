@@ -6,13 +6,13 @@ import math
 from collections.abc import Sequence
 from difflib import get_close_matches
 
-from mlsub.commands.compare.decompose import decompose
-from mlsub.commands.compare.measure import measure, runs_of, shown_division
 from mlsub.commands.compare.model import Comparison, PairComparison
 from mlsub.commands.compare.reading import ComparedSide, compatibility, entry_name, read_side
-from mlsub.commands.compare.words import answer
 from mlsub.io import MlsubError
 from mlsub.log.changes import changed_fields, changed_hyperparameters, count_agreed
+from mlsub.score.difference.decompose import decompose
+from mlsub.score.difference.measure import measure, runs_of, shown_division
+from mlsub.score.difference.words import answer
 from mlsub.submission.find import PathKind
 from mlsub.submission.pairing import Pair, pairs, side_by_side, without
 from mlsub.submission.result import Result

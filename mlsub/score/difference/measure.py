@@ -11,7 +11,6 @@ from typing import TypeVar
 
 import msgspec
 
-from mlsub.commands.compare.model import ConvergenceSummary, EntrySide
 from mlsub.convergence import unit_of_counts, unit_words
 from mlsub.convergence.verdict import progress_of
 from mlsub.log.changes import agreed_values
@@ -48,6 +47,76 @@ class Phases(msgspec.Struct, frozen=True, kw_only=True):
 
 #: The phases that add up to the time to train, in the order of a run.
 TIMED = ("start", "training", "before_evaluation", "evaluation", "pauses", "end", "undivided")
+
+
+class ConvergenceSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """How far the runs had to train, in ``unit`` (epochs, samples, steps or tokens).
+
+    ``mean``, ``minimum`` and ``maximum`` are over the ``runs`` that converged and say where; None without any.
+    ``verdict`` and ``scaling`` are those of the convergence test, ``minimum_accepted`` its limit for the mean.
+    """
+
+    unit: str
+    runs: int
+    minimum: float | None = None
+    mean: float | None = None
+    maximum: float | None = None
+    verdict: str
+    scaling: float = 1.0
+    minimum_accepted: float | None = None
+
+
+class EntrySide(msgspec.Struct, frozen=True, kw_only=True):
+    """One side of a pair.
+
+    ``minutes`` are compared: ``unscaled`` times ``scaling``, the published score. ``minutes_of`` is ``score``, or
+    ``mean`` where there is no score and the mean of the runs that have a time stands in for ``unscaled``. ``counted``
+    runs are in it. ``expected`` is ``unscaled`` times ``expected_scaling``, the factor of the convergence test.
+    ``work`` is how far those runs trained, in the unit of ``convergence``; ``throughput`` samples a second of training.
+    ``organisation_name``, ``benchmark_name`` and ``division_name`` are the names that are the same in every round,
+    for whatever the folders and the description say. ``phases`` are in seconds, the mean over the runs that count; None
+    where the intervals of one are not logged. ``run`` is the file of the run where one run alone is compared.
+    ``evaluations`` and ``blocks`` are how many a run has, the mean over the runs that count; ``curve`` is minutes since
+    run_start and quality at each evaluation of the run whose time is the median of theirs.
+    """
+
+    organisation: str
+    system: str
+    benchmark: str
+    division: str | None
+    organisation_name: str
+    benchmark_name: str
+    benchmark_title: str
+    division_name: str | None
+    path: str
+    usage: str
+    round: str
+    official: str
+    runs: int
+    counted: int
+    minutes_of: str
+    unscaled: float | None
+    scaling: float
+    minutes: float | None
+    expected_scaling: float
+    expected: float | None
+    accelerator: str | None
+    accelerators: int | None
+    accelerator_minutes: float | None
+    convergence: ConvergenceSummary
+    work: float | None
+    throughput: float | None
+    batch_size: float | None
+    phases: dict[str, float | None]
+    run: str | None = None
+    evaluations: float | None = None
+    blocks: float | None = None
+    curve: tuple[tuple[float, float], ...] = ()
+
+    @property
+    def name(self) -> str:
+        """System and benchmark, and the run where it is one."""
+        return " ".join(filter(None, (self.system, self.benchmark, self.run)))
 
 
 class MeasuredEntry(msgspec.Struct, frozen=True, kw_only=True):

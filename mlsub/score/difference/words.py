@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from mlsub.commands.compare.model import EntrySide, TimePart
 from mlsub.io.show import plural, shortened
 from mlsub.log.changes import Change
+from mlsub.score.difference.decompose import TimePart
+from mlsub.score.difference.measure import EntrySide
 
 #: Parts below this share of the larger time, and of the difference, are shown together.
 _SMALL_OF_TIME, _SMALL_OF_DIFFERENCE = 0.002, 0.02
