@@ -43,7 +43,8 @@ class Result(EntryResult, frozen=True, kw_only=True):
 
     Names that are the same in every round, beside what the folders are called: ``organisation_name``,
     ``benchmark_name``, ``benchmark_title`` and ``task`` (None where no table has the benchmark), ``division_name``
-    (``closed``, ``open`` or None), ``accelerator_name``, its ``vendor`` and ``family`` (None where no table has it).
+    (``closed``, ``open`` or None), ``accelerator_name``, its ``vendor``, ``family``, ``generation`` and
+    ``accelerator_memory_gb`` (None where no table has it).
     ``compatible_rounds`` may be compared with this one, ``compatible_group`` names them. ``publication_date`` is the
     day on which the results of the round came out; with the precision ``month`` it is the middle of the month.
 
@@ -68,6 +69,8 @@ class Result(EntryResult, frozen=True, kw_only=True):
     accelerator_name: str | None
     vendor: str | None
     family: str | None
+    generation: str | None
+    accelerator_memory_gb: int | None
     publication_date: datetime.date | None
     publication_precision: str | None
     availability: str | None
@@ -154,8 +157,15 @@ class Result(EntryResult, frozen=True, kw_only=True):
         """The round in a word: ``v1.0`` for training, ``hpc-v3.0`` for other usages."""
         return round_key(self.usage, self.round)
 
+    @property
+    def entry(self) -> str:
+        """Its key: round, organisation, system and benchmark, in HPC with the kind of scaling."""
+        return "/".join(
+            filter(None, (self.round_key, self.organisation, self.system, self.scaling_type, self.benchmark))
+        )
+
     def columns(self) -> dict[str, Any]:
-        """Return all facts by the names of their columns; a number that is not finite is None.
+        """Return all facts by the names of their columns, as plain values; a number that is not finite is None.
 
         Fields of ``rcp`` start with ``rcp_``, those of its other way of counting with ``rcp_also_``; the three bases
         of ``score`` end with ``_minutes``; of ``energy`` it is ``energy_joules``, scaled as the time is.
@@ -165,6 +175,9 @@ class Result(EntryResult, frozen=True, kw_only=True):
             **{name: getattr(self, name) for name in self.__struct_fields__ if name not in _NESTED},
             **{f"rcp_{name}": value for name, value in msgspec.structs.asdict(rcp).items()},
             **{f"rcp_also_{name}": getattr(rcp.also, name, None) for name in rcp.__struct_fields__},
+            "entry": self.entry,
+            "publication_date": self.publication_date and self.publication_date.isoformat(),
+            "compatible_rounds": " ".join(self.compatible_rounds),
             "verdict": self.verdict,
             "batch_size": rcp.batch_size,
             "unscaled_minutes": score.unscaled,
@@ -270,6 +283,8 @@ def _public_names(report: Report, entry: EntryResult, facts: SystemFacts) -> dic
         "accelerator_name": chip.name if chip else None,
         "vendor": chip.vendor[0] if chip else None,
         "family": chip.family if chip else None,
+        "generation": chip.generation if chip else None,
+        "accelerator_memory_gb": chip.memory_of(model or "") if chip else None,
         "publication_date": came_out.around if came_out else None,
         "publication_precision": None if came_out is None else "day" if came_out.date else "month",
         "availability": None if facts.status is None else show_status(facts.status),
