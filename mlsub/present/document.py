@@ -80,14 +80,14 @@ class Code(msgspec.Struct, frozen=True):
 class Column(msgspec.Struct, frozen=True):
     """A column, and what becomes of it where the table is too wide.
 
-    ``number`` columns are aligned to the right and never change. ``when_narrow``: its text folds into several lines, is
-    shortened in the middle as far as texts stay distinct, or stays as it is. ``leave_out`` above 0: the column may go,
-    the highest first.
+    ``number`` columns are aligned to the right and never change. ``when_narrow``: its text folds into several lines
+    (``parts``: also behind the hyphens and the like of its names), is shortened in the middle as far as texts stay
+    distinct, or stays as it is. ``leave_out`` above 0: the column may go, the highest first.
     """
 
     name: str
     number: bool = False
-    when_narrow: Literal["fold", "shorten", "keep"] = "fold"
+    when_narrow: Literal["fold", "parts", "shorten", "keep"] = "fold"
     leave_out: int = 0
 
     @property

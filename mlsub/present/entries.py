@@ -153,7 +153,7 @@ def results_table(
             continue
         if whole and column.when_narrow == "shorten":
             key = column.name if key is None else key
-            column = replace(column, when_narrow="fold", leave_out=int(column.name != key))
+            column = replace(column, when_narrow="parts", leave_out=int(column.name != key))
         shown.append((column, cells))
     return table_of(shown, key or "system")
 

@@ -17,8 +17,8 @@ GAP = 2
 LEAST = 8
 #: Nor is a name that is shortened, so that it can still be recognised.
 LEAST_NAME = 16
-#: A part of a word up to this length is not broken while columns are laid out.
-_WORD = 30
+#: A word up to this length, and a part of a word, is not broken while columns are laid out.
+_WORD, _PART_WIDTH = 20, 30
 _SEAMS = "/_,=-"
 _PART = re.compile(f"[^ {_SEAMS}]*[{_SEAMS}]?")
 
@@ -128,8 +128,10 @@ def _least(column: doc.Column, texts: Sequence[str], whole: int) -> int:
     """How narrow a column may become; texts that are shortened stay distinct."""
     if column.keeps or whole <= LEAST:
         return whole
-    if column.when_narrow == "fold":
-        return min(whole, max(LEAST, min(max(map(_longest_part, texts), default=0), _WORD)))
+    if column.when_narrow != "shorten":
+        part = min(max(map(_longest_part, texts), default=0), _PART_WIDTH)
+        word = max((cells(word) for text in texts for word in text.split(" ")), default=0)
+        return min(whole, max(LEAST, part, min(word, _WORD) if column.when_narrow == "fold" else 0))
     distinct = set(texts)
     low, high = min(LEAST_NAME, whole), whole
     while low < high:

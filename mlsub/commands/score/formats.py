@@ -12,6 +12,7 @@ from mlsub.divisions import DIVISIONS
 from mlsub.io import MlsubError, needs_extra
 from mlsub.io.show import rounded
 from mlsub.present.tables import ResultColumn, Row, Value, columns, csv_of, is_formula, legible, parquet_of
+from mlsub.rounds import Round
 from mlsub.submission.result import Result
 
 #: The most characters that a cell of a workbook can have.
@@ -80,7 +81,7 @@ def render_wide(results: Sequence[Result]) -> bytes:
 
 def _wide_table(systems: Sequence[Sequence[Result]], *, weak: bool) -> bytes:
     ends = (":number_of_models", ":instance_scale", ":time_to_train_all") if weak else ("",)
-    measured = [f"{name}{end}" for name in systems[0][0].rules.benchmarks for end in ends]
+    measured = [f"{name}{end}" for name in _official_order(systems[0][0].rules) for end in ends]
     rows: list[list[Value]] = []
     for of_system in systems:
         scores: dict[str, Value] = {}
@@ -91,6 +92,17 @@ def _wide_table(systems: Sequence[Sequence[Result]], *, weak: bool) -> bytes:
         rows.append([*map(cells.get, _BEFORE), *map(scores.get, measured), *map(cells.get, _AFTER)])
     rows.sort(key=lambda row: [(cell is None, cell) for cell in row])
     return csv_of([*_BEFORE, *measured, *_AFTER], rows)
+
+
+def _official_order(round_: Round) -> Sequence[str]:
+    """The benchmarks of a round as the official tools list them; as mlsub does where those do not know the round."""
+    from mlperf_logging.benchmark_meta import get_allowed_benchmarks
+
+    try:
+        listed = get_allowed_benchmarks(round_.usage, round_.ruleset)
+    except ValueError:
+        return round_.benchmarks
+    return listed if set(listed) == set(round_.benchmarks) else round_.benchmarks
 
 
 def render_parquet(rows: Sequence[Row]) -> bytes:

@@ -26,7 +26,7 @@ def records(file: Path) -> Iterator[tuple[Fraction, str, Any]]:
     """Time in seconds, key and value of the records of a file, in the order of time."""
     found = [json.loads(line.partition(":::MLLOG ")[2]) for line in file.read_text().splitlines() if ":::MLLOG" in line]
     yield from sorted(
-        ((Fraction(one["time_ms"], 1000), one["key"], one["value"]) for one in found), key=lambda one: one[0]
+        ((Fraction(one["time_ms"]) / 1000, one["key"], one["value"]) for one in found), key=lambda one: one[0]
     )
 
 
