@@ -15,6 +15,8 @@ LINES = ("line", "curve", "dashed", "rule")
 _MARKS = {"marks": "o", "large": "X", "hollow": ".", "ticks": "|", "spans": "#", "whiskers": "-"}
 #: Styles in the order in which text draws them, so that points stay above bars.
 _ORDER = ("whiskers", "spans", "hollow", "ticks", "marks", "large")
+#: No number of samples, minutes or the like is as large.
+_LARGEST = 1e15
 #: The narrowest and the widest drawing, the widest name of a row, and the most rows.
 _LEAST, _MOST, _NAME, _ROWS = 20, 60, 32, 60
 
@@ -34,34 +36,42 @@ class Scale(NamedTuple):
 
     def ticks(self, most: int) -> list[float]:
         """Round numbers on the axis, at most so many."""
-        if self.log and self.high / self.low > 3:
+        if self.log:
             exponents = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
             for digits in ((1, 2, 5), (1, 3), (1,)):
                 found = [d * 10.0**n for n in exponents for d in digits if self.low <= d * 10.0**n <= self.high]
                 if len(found) <= most:
                     break
-            if len(found) > 1:
+            if len(found) > 2:
                 return found[:: math.ceil(len(found) / most)]
         power = 10.0 ** math.floor(math.log10((self.high - self.low) / most))
-        step = next(s * power for s in (1, 2, 5, 10) if (self.high - self.low) / (s * power) < most)
-        return [n * step for n in range(math.ceil(self.low / step), math.floor(self.high / step) + 1)]
+        steps = (factor * power for factor in (1, 2, 5, 10, 20))
+        spans = ((step, math.ceil(self.low / step), math.floor(self.high / step)) for step in steps)
+        step, first, last = next(span for span in spans if span[2] - span[1] < most)
+        return [number * step for number in range(first, last + 1)]
 
 
 def scale_of(axis: doc.Axis, values: Iterable[float]) -> Scale:
     """Return the scale of an axis that has room for all values, with a little more at both ends."""
-    known = [value for value in values if math.isfinite(value)]
+    known = list(values)
     low, high = min(known, default=0.0), max(known, default=1.0)
-    if axis.log and low > 0:
+    if axis.log and low > 1 / _LARGEST:
         more = (high / low) ** 0.04 if high > low else 2.0
         return Scale(low / more, high * more, log=True)
-    more = (high - low) * 0.04 or abs(high) * 0.1 or 1.0
-    return Scale(low - more * (low != 0), high + more * (high != 0))
+    more = max((high - low) * 0.04, abs(high) * 1e-6, 1 / _LARGEST)
+    # A bar begins at 0.
+    return Scale(low - more * (low != 0 or high == 0), high + more * (high != 0 or low == 0))
+
+
+def drawable(point: Iterable[float]) -> bool:
+    """Return whether a point can be drawn: all of it are numbers, and none is absurdly large."""
+    return all(abs(value) < _LARGEST for value in point)
 
 
 def split(series: doc.Series, *, rows: bool) -> Iterator[tuple[float, tuple[float, ...]]]:
     """Yield of each point its place, which is its row or else its x, and its values; those that can be drawn."""
     for point in series.points:
-        if all(map(math.isfinite, point)):
+        if drawable(point):
             yield (point[-1], point[:-1]) if rows else (point[0], point[1:])
 
 
@@ -118,7 +128,7 @@ def draw(chart: doc.Chart, width: int) -> Iterator[str]:
         blank = " " * (side - cells(name))
         yield f"{name + blank if rows else blank + name} |{''.join(grid[place])}"
     line, below = ["-"] * room, [" "] * (room + 1)
-    for tick in scale.ticks(max(2, room // 14)):
+    for tick in scale.ticks(max(3, room // 14)):
         at, word = round(scale.at(tick) * (room - 1)), number_words(tick)
         start = max(0, min(at - len(word) // 2, room - len(word)))
         if not "".join(below[max(0, start - 1) : start + len(word) + 1]).strip():

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import html
-import math
 from collections.abc import Callable, Iterator, Sequence
 
 from mlsub.io import MlsubError
 from mlsub.io.show import plain
 from mlsub.present import document as doc
-from mlsub.present.charts import LINES, Scale, number_words, scale_of, split
+from mlsub.present.charts import LINES, Scale, drawable, number_words, scale_of, split
 from mlsub.present.text import breaks, cells, shorten
 
 #: The colours of kinds and series, in light and in dark; each has another lightness than its neighbours, for eyes that
@@ -144,7 +143,7 @@ def _shapes(series: doc.Series, place: Callable[[Sequence[float]], tuple[float, 
     """Yield what a series is drawn as; what is no number breaks a line, and is no point."""
     path = ""
     for point in series.points:
-        known = all(map(math.isfinite, point))
+        known = drawable(point)
         if series.style == "curve" and known:
             yield f'<circle class="p" cx="{place(point)[0]:.1f}" cy="{place(point)[1]:.1f}" r="3"/>'
         if series.style in LINES:

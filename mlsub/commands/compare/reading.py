@@ -70,6 +70,9 @@ def read_side(path: str, context: Context, *, intervals: bool = False) -> Compar
         file = Path(path) if Path(path).is_file() else None
         folder = path if file is None else str(file.parent)
         place = locate(Path(folder))
+        alone = file is not None and place.kind is not PathKind.BENCHMARK
+        if alone or (place.kind is PathKind.LOG and Path(path).exists()):
+            raise MlsubError(f"{path} is a file. Name a folder, or a result file in a benchmark's folder.")
     except (OSError, ValueError) as error:
         raise MlsubError(f"{path} cannot be read: {error}") from error
     (checked,) = check_with_logs([folder], replace(context, request=replace(context.request, intervals=intervals)))
@@ -83,9 +86,7 @@ def read_side(path: str, context: Context, *, intervals: bool = False) -> Compar
     if file is not None:
         results = tuple(run for run in (_single_run(result, file.name) for result in results) if run is not None)
         if not results:
-            raise MlsubError(
-                f"{path} is not a run of an entry. Name a result file in a benchmark's folder, or a folder."
-            )
+            raise MlsubError(f"{path} is no run of the entry in its folder. Name a result file, or a folder.")
     return ComparedSide(path, place, report, results, rules)
 
 

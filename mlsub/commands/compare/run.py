@@ -12,7 +12,7 @@ from mlsub.commands.compare.packages import compare as compare_packages
 from mlsub.commands.compare.resubmit import check_resubmission
 from mlsub.commands.compare.trainings import compare as compare_trainings
 from mlsub.io import MlsubError
-from mlsub.submission.find import PathKind, Place, locate, organisation
+from mlsub.submission.find import PathKind, Place, find, organisation
 from mlsub.systems.description import read_content
 from mlsub.workspace import Context
 
@@ -49,7 +49,7 @@ def run(
     if packages is None and not of_trainings:
         kinds = (PathKind.ORGANISATION, PathKind.ORGANISATIONS)
         with suppress(OSError, ValueError):
-            places = [locate(Path(path)) for path in (old, new) if path is not None]
+            places = [find(Path(path)) for path in (old, new) if path is not None]
             packages = len(places) > 1 and all(one.kind in kinds for one in places) and not _are_rivals(places, context)
     if packages:
         if new is None:
