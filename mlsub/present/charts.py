@@ -11,10 +11,8 @@ from mlsub.present import document as doc
 from mlsub.present.text import cells, lines, shorten
 
 LINES = ("line", "curve", "dashed", "rule")
-#: How text draws points; all terminals have these, at the same width.
-_MARKS = {"marks": "o", "large": "X", "hollow": ".", "ticks": "|", "spans": "#", "whiskers": "-"}
-#: Styles in the order in which text draws them, so that points stay above bars.
-_ORDER = ("whiskers", "spans", "hollow", "ticks", "marks", "large")
+#: How text draws points, in this order; all terminals have these, at the same width.
+_MARKS = {"whiskers": "-", "spans": "#", "hollow": ".", "ticks": "|", "marks": "o", "large": "X"}
 #: No number of samples, minutes or the like is as large.
 _LARGEST = 1e15
 #: The narrowest and the widest drawing, the widest name of a row, and the most rows.
@@ -82,17 +80,15 @@ def number_words(value: float) -> str:
 
 def data_table(chart: doc.Chart) -> doc.Table:
     """Return what a chart shows as a table: a row for each place, a column for each series."""
-    rows = bool(chart.y.names)
-    held = [dict[float, list[str]]() for _ in chart.series]
-    for known, series in zip(held, chart.series, strict=True):
+    rows, held = bool(chart.y.names), list[dict[float, list[str]]]()
+    for series in chart.series:
+        held.append({})
         for place, values in split(series, rows=rows):
-            known.setdefault(place, []).append(" to ".join(map(number_words, values)))
-    places = sorted({place for known in held for place in known})
-    names = [chart.y.names[int(place)] if rows else number_words(place) for place in places]
-    columns = [doc.Column(chart.y.title if rows else chart.x.title, number=not rows)]
-    columns += [doc.Column(series.name, number=True) for series in chart.series]
-    cells = ([name, *(", ".join(of.get(place, ())) for of in held)] for name, place in zip(names, places, strict=True))
-    return doc.Table(tuple(columns), tuple(map(tuple, cells)))
+            held[-1].setdefault(place, []).append(" to ".join(map(number_words, values)))
+    head = doc.Column(chart.y.title if rows else chart.x.title, number=not rows)
+    names = {at: chart.y.names[int(at)] if rows else number_words(at) for at in sorted(set().union(*held))}
+    cells = ((name, *(", ".join(of.get(at, ())) for of in held)) for at, name in names.items())
+    return doc.Table((head, *(doc.Column(series.name, number=True) for series in chart.series)), tuple(cells))
 
 
 def _marks(series: Sequence[doc.Series]) -> Iterator[str]:
@@ -106,7 +102,7 @@ def _marks(series: Sequence[doc.Series]) -> Iterator[str]:
 def draw(chart: doc.Chart, width: int) -> Iterator[str]:
     """Yield a chart as lines of ASCII, one for each row or x; where they are too many or too wide, what draws it."""
     rows = bool(chart.y.names)
-    drawn = [series for series in chart.series if series.style not in LINES]
+    drawn = [series for series in chart.series if series.points and series.style not in LINES]
     places = sorted({place for series in drawn for place, _ in split(series, rows=rows)})
     names = [shorten(plain(chart.y.names[int(at)]) if rows else number_words(at), _NAME) for at in places]
     room = min(width - max(map(cells, names), default=width) - 3, _MOST)
@@ -117,7 +113,7 @@ def draw(chart: doc.Chart, width: int) -> Iterator[str]:
     scale = scale_of(chart.x if rows else chart.y, values)
     marks = list(_marks(drawn))
     grid = {place: [" "] * room for place in places}
-    for mark, series in sorted(zip(marks, drawn, strict=True), key=lambda pair: _ORDER.index(pair[1].style)):
+    for mark, series in sorted(zip(marks, drawn, strict=True), key=lambda pair: list(_MARKS).index(pair[1].style)):
         for place, found in split(series, rows=rows):
             first, last = (round(scale.at(value) * (room - 1)) for value in (min(found), max(found)))
             grid[place][first : last + 1] = mark * (last - first + 1)

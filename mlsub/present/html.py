@@ -79,7 +79,7 @@ def _block(block: doc.Block, level: int) -> Iterator[str]:
         case doc.Chart(series=()) | doc.Text():
             yield f"<p>{_words(block.words)}</p>"
         case doc.Chart():
-            yield f"<figure>\n{svg.draw(block)}<details><summary>The data of the chart</summary>"
+            yield f"<figure>\n{svg.draw(block)[0]}<details><summary>The data of the chart</summary>"
             yield from _render_table(data_table(block))
             yield "</details>\n</figure>"
         case doc.Items(items):

@@ -160,9 +160,8 @@ class Result(EntryResult, frozen=True, kw_only=True):
     @property
     def entry(self) -> str:
         """Its key: round, organisation, system and benchmark, in HPC with the kind of scaling."""
-        return "/".join(
-            filter(None, (self.round_key, self.organisation, self.system, self.scaling_type, self.benchmark))
-        )
+        parts = self.round_key, self.organisation, self.system, self.scaling_type, self.benchmark
+        return "/".join(filter(None, parts))
 
     def columns(self) -> dict[str, Any]:
         """Return all facts by the names of their columns, as plain values; a number that is not finite is None.
@@ -177,7 +176,7 @@ class Result(EntryResult, frozen=True, kw_only=True):
             **{f"rcp_also_{name}": getattr(rcp.also, name, None) for name in rcp.__struct_fields__},
             "entry": self.entry,
             "publication_date": self.publication_date and self.publication_date.isoformat(),
-            "compatible_rounds": " ".join(self.compatible_rounds),
+            "compatible_rounds": " ".join(self.compatible_rounds) or None,
             "verdict": self.verdict,
             "batch_size": rcp.batch_size,
             "unscaled_minutes": score.unscaled,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -68,16 +69,12 @@ def test_a_picture_is_said_in_words_and_has_no_script(chart: Chart) -> None:
 
 
 def test_points_lie_where_their_values_are() -> None:
-    places = [
-        (float(one.get("cx", "")), float(one.get("cy", ""))) for one in _marks(svg.render(document("", AXES)), "4.5")
-    ]
-    assert [place for place in places if places.count(place) == 1], "one in the legend, two on the axes"
-    (_, legend_y), (left, low), (right, high) = sorted(places, key=lambda place: (place[1] > 60, place))
-    assert left < right and low > high > legend_y, "more epochs lie higher, larger batches farther right"
-
-
-def _marks(page: str, radius: str) -> list[ET.Element]:
-    return [one for one in ET.fromstring(page).iter(f"{SVG}circle") if one.get("r") == radius]  # noqa: S314
+    legend, drawn = re.findall(r'class="p marks" d="([^"]+)"', svg.render(document("", AXES)))
+    (left, low), (right, high) = ((float(x), float(y)) for x, y in re.findall(r"M([\d.]+) ([\d.]+)m-4.5", drawn))
+    assert left < right and low > high, "more epochs lie higher, larger batches farther right"
+    assert legend.count("M") == 1
+    (gap,) = re.findall(r'class="l rule" d="([^"]+)"', svg.render(document("", AXES)))[1:]
+    assert gap.count("M") == 2, "what is no number breaks a line"
 
 
 def test_pages_have_the_data_as_a_table_and_markdown_leaves_the_picture_out() -> None:

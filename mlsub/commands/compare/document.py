@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
+from itertools import accumulate
 
 from mlsub.commands.compare import model
 from mlsub.commands.compare.model import Comparison, EntryChange, PairComparison
@@ -166,29 +167,21 @@ def _parts_section(pair: PairComparison) -> doc.Section | None:
 
 def _parts_chart(pair: PairComparison) -> doc.Chart:
     """Draw the minutes that each part adds or takes, one after the other, and what they come to."""
-    whole = sum(part.minutes for part in pair.parts)
     least = _SMALL * sum(abs(part.minutes) for part in pair.parts)
     steps = [(part_name(part), part.minutes) for part in pair.parts if abs(part.minutes) > least]
-    if abs(rest := whole - sum(minutes for _, minutes in steps)) > least:
-        steps.append(("all else", rest))
-    spans: dict[bool, list[tuple[float, ...]]] = {True: [], False: []}
-    at = 0.0
-    for row, (_, minutes) in enumerate(steps):
-        spans[minutes > 0].append((at, at + minutes, row))
-        at += minutes
+    whole = sum(part.minutes for part in pair.parts)
+    rest = whole - sum(minutes for _, minutes in steps)
+    steps += [("all else", rest)] * (abs(rest) > least)
+    ends = [0.0, *accumulate(minutes for _, minutes in steps)]
+    spans = [(ends[row], ends[row + 1], row) for row, (_, minutes) in enumerate(steps)]
+    sides = (f"{name}: {_side_name(side, organisation=True)}." for name, side in (("A", pair.old), ("B", pair.new)))
     series = (
-        doc.Series("longer", "spans", 3, tuple(spans[True])),
-        doc.Series("shorter", "spans", 0, tuple(spans[False])),
+        doc.Series("longer", "spans", 3, tuple(span for span in spans if span[1] > span[0])),
+        doc.Series("shorter", "spans", 0, tuple(span for span in spans if span[1] <= span[0])),
         doc.Series("together", "spans", 5, ((0.0, whole, len(steps)),)),
     )
-    sides = (f"{name}: {_side_name(side, organisation=True)}." for name, side in (("A", pair.old), ("B", pair.new)))
-    return doc.Chart(
-        title="Minutes by part",
-        about=" ".join((*sides, pair.answer)),
-        x=doc.Axis("minutes that B takes longer than A"),
-        y=doc.Axis("part", names=(*(name for name, _ in steps), "together")),
-        series=tuple(one for one in series if one.points),
-    )
+    x, y = doc.Axis("minutes that B takes longer than A"), doc.Axis("part", names=(*(n for n, _ in steps), "together"))
+    return doc.Chart(title="Minutes by part", about=" ".join((*sides, pair.answer)), x=x, y=y, series=series)
 
 
 def _curves_chart(pair: PairComparison) -> doc.Chart | None:
@@ -196,13 +189,9 @@ def _curves_chart(pair: PairComparison) -> doc.Chart | None:
     if not pair.old.curve or not pair.new.curve:
         return None
     series = (doc.Series("A", "curve", 2, pair.old.curve), doc.Series("B", "curve", 4, pair.new.curve))
-    return doc.Chart(
-        title="Quality over minutes since run_start",
-        about="Of each side the run whose time is the median.",
-        x=doc.Axis("minutes since run_start"),
-        y=doc.Axis("quality, as logged"),
-        series=series,
-    )
+    x, y = doc.Axis("minutes since run_start"), doc.Axis("quality, as logged")
+    about = "Of each side the run whose time is the median."
+    return doc.Chart(title="Quality over minutes since run_start", about=about, x=x, y=y, series=series)
 
 
 def _signless(value: float, digits: int, sign: str = "") -> str:

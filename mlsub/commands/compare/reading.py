@@ -95,14 +95,9 @@ def _single_run(result: Result, name: str) -> Result | None:
     at = next((at for at, log in enumerate(result.logs) if log.name == name), None)
     if at is None:
         return None
-    points = (result.rcp.points[at],) if len(result.rcp.points) == len(result.logs) else ()
-    return replace(
-        result,
-        logs=(result.logs[at],),
-        runs=1,
-        score=replace(result.score, unscaled=None, scaling=1.0, expected_scaling=1.0),
-        rcp=replace(result.rcp, points=points),
-    )
+    score = replace(result.score, unscaled=None, scaling=1.0, expected_scaling=1.0)
+    rcp = replace(result.rcp, points=result.rcp.points[at : at + 1])
+    return replace(result, logs=(result.logs[at],), runs=1, score=score, rcp=rcp)
 
 
 def entry_name(result: EntryResult) -> str:

@@ -7,17 +7,9 @@ from collections.abc import Iterator, Sequence
 from math import nan
 
 from mlsub.commands.rcp.run import Margins, NewReference, Planned
-from mlsub.convergence import Cutoff
+from mlsub.convergence import Cutoff, curves
 from mlsub.convergence.chance import Chance
-from mlsub.convergence.curves import (
-    BatchPlan,
-    ReferenceRow,
-    ReferenceTable,
-    limit_lines,
-    mean_line,
-    reference_of,
-    spans_a_decade,
-)
+from mlsub.convergence.curves import BatchPlan, ReferenceRow, ReferenceTable
 from mlsub.convergence.margin import Margin, PackageMargins
 from mlsub.convergence.reference import Point, describe_cutoff, merged_between
 from mlsub.convergence.words import format_number
@@ -135,31 +127,28 @@ def _evaluations(planned: Planned, value: float) -> str:
 
 def _reference_chart(usage: str, round_: str, benchmark: str, cutoff: Cutoff, plan: BatchPlan | None = None) -> Chart:
     """Draw the points of a reference by batch size, the limit, and where the runs that are planned lie."""
-    known = reference_of(get_round(usage, round_), benchmark, cutoff=cutoff)
-    kept, pruned = known.kept, [point for point in known.points if point not in known.kept]
-    limits = [place for line in limit_lines(known) for place in (*line, (nan, nan))]
-    least = [(point.batch_size, known.with_allowance(point).minimum) for point in kept]
-    planned: tuple[tuple[float, float], ...] = ()
+    known = curves.reference_of(get_round(usage, round_), benchmark, cutoff=cutoff)
+    kept = tuple((point.batch_size, point.mean) for point in known.kept)
+    spread = tuple((point.batch_size, point.mean - point.stdev, point.mean + point.stdev) for point in known.kept)
+    pruned = tuple((point.batch_size, point.mean) for point in known.points if point not in known.kept)
+    limits = {(point.batch_size, known.with_allowance(point).minimum) for point in known.kept}
+    lines = tuple(place for line in curves.limit_lines(known) for place in (*line, (nan, nan)))
+    own: tuple[tuple[float, float], ...] = ()
     if plan is not None and plan.mean is not None and plan.minimum is not None:
-        planned = ((plan.batch_size, plan.mean),)
-        least = sorted({*least, (plan.batch_size, plan.minimum)})
+        own, limits = ((plan.batch_size, plan.mean),), limits | {(plan.batch_size, plan.minimum)}
     series = (
-        Series("stdev", "whiskers", 5, tuple((p.batch_size, p.mean - p.stdev, p.mean + p.stdev) for p in kept)),
-        Series("pruned", "hollow", 5, tuple((point.batch_size, point.mean) for point in pruned)),
-        Series("mean between points", "line", 2, mean_line(kept)),
-        Series("limit between points", "rule", 3, tuple(limits)),
-        Series("mean", "marks", 2, tuple((point.batch_size, point.mean) for point in kept)),
-        Series("limit", "ticks", 3, tuple(least)),
-        Series("mean of this batch size", "large", 6, planned),
+        Series("stdev", "whiskers", 5, spread),
+        Series("pruned", "hollow", 5, pruned),
+        Series("mean between points", "line", 2, curves.mean_line(known.kept)),
+        Series("limit between points", "rule", 3, lines),
+        Series("mean", "marks", 2, kept),
+        Series("limit", "ticks", 3, tuple(sorted(limits))),
+        Series("mean of this batch size", "large", 6, own),
     )
-    log = spans_a_decade([point.batch_size for point in known.points])
-    return Chart(
-        title=f"{known.unit.capitalize()} to converge by batch size",
-        about=f"Reference of {benchmark} in {usage} v{round_}: accepted is a mean at the limit or above.",
-        x=Axis("global batch size, samples", log=log),
-        y=Axis(f"{known.unit} to converge"),
-        series=tuple(one for one in series if one.points),
-    )
+    x = Axis("global batch size, samples", log=curves.spans_a_decade([point.batch_size for point in known.points]))
+    y, title = Axis(f"{known.unit} to converge"), f"{known.unit.capitalize()} to converge by batch size"
+    about = f"Reference of {benchmark} in {usage} v{round_}: accepted is a mean at the limit or above."
+    return Chart(title=title, about=about, x=x, y=y, series=series)
 
 
 def _title(found: ReferenceTable | BatchPlan) -> str:
@@ -187,7 +176,7 @@ def _margin_report(report: PackageMargins) -> Iterator[Block | None]:
     order = sorted(report.entries, key=lambda entry: (entry.percent is not None, entry.percent or 0.0))
     if len(order) > 1:
         yield _overview(report, order)
-    yield _margin_chart(report, order)
+    yield _margin_chart(report, order) if any(entry.limit for entry in order) else None
     for entry in report.entries:
         runs = f"{entry.runs} of {entry.needed} runs" if entry.runs < entry.needed else f"{entry.runs} runs"
         title = f"{report.name_of(entry)}: {entry.verdict}, {runs}"
@@ -201,27 +190,22 @@ def _margin_report(report: PackageMargins) -> Iterator[Block | None]:
     yield Text(f"{tested}{own}{': ' if counts else ''}{counts}{rest}")
 
 
-def _margin_chart(report: PackageMargins, order: Sequence[Margin]) -> Chart | None:
-    """Draw how far the mean of each entry, and that of its reference, lies from the limit; None of no entry."""
-    names, means, references = list[str](), list[tuple[float, ...]](), list[tuple[float, ...]]()
-    for one in order:
-        if one.percent is not None and one.reference_mean is not None and one.limit:
-            means.append((one.percent, len(names)))
-            references.append((100 * (one.reference_mean / one.limit - 1), len(names)))
-            names.append(report.name_of(one).removeprefix("results/"))
+def _margin_chart(report: PackageMargins, order: Sequence[Margin]) -> Chart:
+    """Draw how far the mean of each entry, and that of its reference, lies from the limit."""
+    points = [
+        (entry.percent, 100 * (entry.reference_mean / entry.limit - 1), report.name_of(entry).removeprefix("results/"))
+        for entry in order
+        if entry.percent is not None and entry.reference_mean is not None and entry.limit
+    ]
+    places = range(len(points))
     series = (
-        Series("limit", "ticks", 3, tuple((0.0, at) for at in range(len(names)))),
-        Series("mean of the reference", "hollow", 5, tuple(references)),
-        Series("mean of the entry", "marks", 2, tuple(means)),
+        Series("limit", "ticks", 3, tuple((0.0, at) for at in places)),
+        Series("mean of the reference", "hollow", 5, tuple((points[at][1], at) for at in places)),
+        Series("mean of the entry", "marks", 2, tuple((points[at][0], at) for at in places)),
     )
-    chart = Chart(
-        title="Distance of the mean to the limit",
-        about="What lies left of the limit fails; what lies left of the mean of the reference is scaled up.",
-        x=Axis("per cent of the limit"),
-        y=Axis("entry", names=tuple(names)),
-        series=series,
-    )
-    return chart if names else None
+    x, y = Axis("per cent of the limit"), Axis("entry", names=tuple(name for *_, name in points))
+    about = "What lies left of the limit fails; what lies left of the mean of the reference is scaled up."
+    return Chart(title="Distance of the mean to the limit", about=about, x=x, y=y, series=series)
 
 
 def _overview(report: PackageMargins, order: Sequence[Margin]) -> Table:

@@ -98,23 +98,14 @@ def plan(round_: Round, benchmark: str, batch_size: float, cutoff: Cutoff) -> Pl
     Raises:
         MlsubError: there is no reference, or the installed file is broken.
     """
-    found, needs = (
-        plan_of(round_, benchmark, batch_size, cutoff),
-        entry_requirements(round_.usage, round_.name, benchmark),
-    )
-    asked = evaluations_asked(benchmark, round_.usage, round_.name, batch_size)
-    first, every = asked[1:] if asked and asked[0] == found.unit else (None, None)
-    chance = None
+    needs = entry_requirements(round_.usage, round_.name, benchmark, round_.overlay)
+    found, chance = plan_of(round_, benchmark, batch_size, cutoff), None
     if found.mean is not None and found.stdev is not None and found.minimum is not None:
         chance = chance_like(found.mean, found.stdev, found.minimum, needs.runs, benchmark)
-    return Planned(
-        plan=found,
-        runs=needs.runs,
-        may_fail=needs.forgiven,
-        chance=chance,
-        first_evaluation=first,
-        evaluation_interval=every,
-    )
+    unit, *asked = evaluations_asked(benchmark, round_.usage, round_.name, batch_size) or ("",)
+    first, every = asked if unit == found.unit else (None, None)
+    numbers = {"first_evaluation": first, "evaluation_interval": every, "chance": chance}
+    return Planned(plan=found, runs=needs.runs, may_fail=needs.forgiven, **numbers)
 
 
 def find_margins(reports: Sequence[Report], overlay: str | None, own: str | None) -> Margins:

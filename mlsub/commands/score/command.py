@@ -63,7 +63,7 @@ def command(
     if target.format in formats.LIBRARIES:
         target.refuse_terminal()
     reports = check(asked)
-    run.deliver(reports, run.ShownResults(benchmark, sort), target)
+    run.deliver(reports, benchmark, sort, target)
     if write_scaling:
         run.write_scaling(reports)
     exit_with(reports)

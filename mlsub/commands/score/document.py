@@ -74,29 +74,26 @@ def _minutes_chart(rows: Sequence[Row]) -> doc.Chart | None:
     timed = [row for row in rows if (row["published_minutes"] or 0) > 0 and row["scaling_type"] != "weak"]
     if len(timed) < 2:
         return None
-    counts = [-1 if row["accelerators_count"] is None else row["accelerators_count"] for row in timed]
-    sizes = sorted({(row["benchmark"], count) for row, count in zip(timed, counts, strict=True)})
-    kinds = [
-        row["accelerator_name"] or ("unknown" if count else "CPU only")
-        for row, count in zip(timed, counts, strict=True)
-    ]
-    known = [kind for kind, _ in Counter(kinds).most_common()]
-    named = known if len(known) <= _KINDS + 1 else known[:_KINDS]
+    sizes = sorted({(row["benchmark"], _accelerators(row)) for row in timed})
+    kinds = Counter(map(_kind, timed)).most_common()
+    named = [kind for kind, _ in kinds[: len(kinds) if len(kinds) <= _KINDS + 1 else _KINDS]]
     series: dict[str, list[tuple[float, ...]]] = {name: [] for name in (*named, "others")}
-    for row, count, kind in zip(timed, counts, kinds, strict=True):
-        place = sizes.index((row["benchmark"], count))
+    for row in timed:
+        kind, place = _kind(row), sizes.index((row["benchmark"], _accelerators(row)))
         series[kind if kind in named else "others"].append((row["published_minutes"], place))
-    return doc.Chart(
-        title="Minutes to train by benchmark and number of accelerators",
-        about=f"{len(timed)} results; farther left is faster. Compare results of one row.",
-        x=doc.Axis("minutes", log=True),
-        y=doc.Axis(
-            "benchmark, accelerators", names=tuple(f"{name}, {_UNCOUNTED.get(count, count)}" for name, count in sizes)
-        ),
-        series=tuple(
-            doc.Series(name, "marks", at, tuple(points)) for at, (name, points) in enumerate(series.items()) if points
-        ),
-    )
+    drawn = tuple(doc.Series(name, "marks", at, tuple(some)) for at, (name, some) in enumerate(series.items()))
+    y = doc.Axis("benchmark, accelerators", names=tuple(f"{name}, {_UNCOUNTED.get(n, n)}" for name, n in sizes))
+    title = "Minutes to train by benchmark and number of accelerators"
+    about = f"{len(timed)} results; farther left is faster. Compare results of one row."
+    return doc.Chart(title=title, about=about, x=doc.Axis("minutes", log=True), y=y, series=drawn)
+
+
+def _accelerators(row: Row) -> int:
+    return -1 if row["accelerators_count"] is None else int(row["accelerators_count"])
+
+
+def _kind(row: Row) -> str:
+    return str(row["accelerator_name"] or ("unknown" if row["accelerators_count"] != 0 else "CPU only"))
 
 
 def _counts(report: Report, *, alone: bool) -> Iterator[doc.Block]:

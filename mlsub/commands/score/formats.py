@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from importlib.util import find_spec
 from typing import Any
 
@@ -98,11 +99,9 @@ def _official_order(round_: Round) -> Sequence[str]:
     """The benchmarks of a round as the official tools list them; as mlsub does where those do not know the round."""
     from mlperf_logging.benchmark_meta import get_allowed_benchmarks
 
-    try:
-        listed = get_allowed_benchmarks(round_.usage, round_.ruleset)
-    except ValueError:
-        return round_.benchmarks
-    return listed if set(listed) == set(round_.benchmarks) else round_.benchmarks
+    with suppress(ValueError):
+        return list(get_allowed_benchmarks(round_.usage, round_.ruleset))
+    return round_.benchmarks
 
 
 def render_parquet(rows: Sequence[Row]) -> bytes:

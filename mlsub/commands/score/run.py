@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from mlsub.commands.output import Target, tell, tell_unchecked
 from mlsub.commands.score.document import document_of, rows_document, status_notes
@@ -45,32 +44,26 @@ def write_scaling(reports: Sequence[Report]) -> None:
         tell("no scaling.json to write: every entry that is to be scaled has one")
 
 
-class ShownResults(NamedTuple):
-    """Which results are shown, and in which order; None of a benchmark for all, of an order for that of the report."""
+def select(reports: Sequence[Report], benchmark: str | None, sort: str | None) -> list[Result]:
+    """Return the results of reports that are shown, in their order: all of them, or those of a benchmark.
 
-    benchmark: str | None = None
-    sort: str | None = None
-
-    def of(self, reports: Sequence[Report]) -> list[Result]:
-        """Return the results of reports.
-
-        Raises:
-            MlsubError: none is of the benchmark.
-        """
-        found = [result for report in reports for result in results_of(report)]
-        if (name := self.benchmark) is not None:
-            known = {one.benchmark for one in found}
-            found = [one for one in found if name in (one.benchmark, one.benchmark_name, one.benchmark_title)]
-            if not found:
-                raise MlsubError(f"There is no result of {name!r}{did_you_mean(name, known)}")
-        if self.sort is not None:
-            # What has no number comes last, what has the same one by its minutes.
-            names = (SORT_BY[self.sort], "published_minutes")
-            found.sort(key=lambda one: [((v := getattr(one, name)) is None, v) for name in names])
-        return found
+    Raises:
+        MlsubError: none is of the benchmark.
+    """
+    found = [result for report in reports for result in results_of(report)]
+    if benchmark is not None:
+        known = {one.benchmark for one in found}
+        found = [one for one in found if benchmark in (one.benchmark, one.benchmark_name, one.benchmark_title)]
+        if not found:
+            raise MlsubError(f"There is no result of {benchmark!r}{did_you_mean(benchmark, known)}")
+    if sort is not None:
+        # What has no number comes last, what has the same one by its minutes.
+        names = (SORT_BY[sort], "published_minutes")
+        found.sort(key=lambda one: [((value := getattr(one, name)) is None, value) for name in names])
+    return found
 
 
-def deliver(reports: Sequence[Report], shown: ShownResults, target: Target) -> None:
+def deliver(reports: Sequence[Report], benchmark: str | None, sort: str | None, target: Target) -> None:
     """Print or write the answer; on standard error, what there is to say of it."""
     if target.format == "json":
         own = current().loaded
@@ -79,7 +72,7 @@ def deliver(reports: Sequence[Report], shown: ShownResults, target: Target) -> N
         tell_unchecked(reports)
     if target.format == "json":
         return
-    results = shown.of(reports)
+    results = select(reports, benchmark, sort)
     if target.format in ("text", "svg"):
         target.put(target.rendered(document_of(reports, results)))
     elif any(report.official is not Verdict.NOT_CHECKED for report in reports):

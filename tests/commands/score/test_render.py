@@ -301,7 +301,7 @@ def test_the_head_is_bold_filled_frozen_and_filters() -> None:
     assert [cell.value for cell in sheet[1]] == [column.title for column in columns()]
     assert all(cell.font.bold and cell.fill.fill_type == "solid" for cell in sheet[1])
     assert sheet.freeze_panes == "A2"
-    assert sheet.auto_filter.ref == sheet.dimensions == "A1:AL5"
+    assert sheet.auto_filter.ref == sheet.dimensions == "A1:BI5"
     assert all(2 < sheet.column_dimensions[cell.column_letter].width <= 52 for cell in sheet[1])
 
 
