@@ -144,7 +144,7 @@ class Comparison(Answer, frozen=True, kw_only=True):
     finding speaks against it. ``only_old`` and ``only_new`` are the entries without a counterpart.
     """
 
-    SCHEMA: ClassVar[int] = 8
+    SCHEMA: ClassVar[int] = 9
 
     purpose: Literal["compare", "borrow", "resubmit"]
     passed: bool = True

@@ -42,6 +42,9 @@ def compare(old: str, new: str, context: Context) -> PackageDiff:
     Raises:
         MlsubError: a side holds nothing to compare, or is not a folder.
     """
+    for path in (old, new):
+        if Path(path).is_file():
+            raise MlsubError(f"{path} is a file. Name a folder: an organisation's tree or a part of one.")
     before, after = read_side(old, context), read_side(new, context)
     kinds = before.place.kind, after.place.kind
     for kind in (PathKind.ORGANISATIONS, PathKind.BENCHMARK):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from difflib import get_close_matches
 
@@ -11,6 +12,7 @@ from mlsub.io import MlsubError
 from mlsub.log.changes import changed_fields, count_agreed
 from mlsub.score.difference.measure import measure, runs_of, shown_division
 from mlsub.score.difference.words import explain
+from mlsub.submission.find import PathKind
 from mlsub.submission.pairing import Pair, pairs, side_by_side, without
 from mlsub.submission.result import Result
 from mlsub.workspace import Context
@@ -70,7 +72,8 @@ def _compare_entries(before: ComparedSide, after: ComparedSide, pair: Pair) -> P
 def match(old: ComparedSide, new: ComparedSide, forced: Sequence[str] = ()) -> list[Pair]:
     """Pair the entries: those that are forced, then by benchmark, division and organisation, then by system.
 
-    Where each side has one organisation, or one entry, these belong together whatever they are.
+    Where each side has one organisation, or one entry, these belong together whatever they are; the entries of two
+    organisations by the number of accelerators, the fastest ones first.
 
     Args:
         old: one side.
@@ -88,10 +91,20 @@ def match(old: ComparedSide, new: ComparedSide, forced: Sequence[str] = ()) -> l
         names = one.benchmark_name, shown_division(one) or "", one.scaling_type or ""
         return (*names, one.organisation_name) if many else names
 
-    left = side_by_side(without(ours, found, 0), without(theirs, found, 1), group)
+    names = [{one.organisation_name for one in side} for side in (ours, theirs)]
+    rivals = not many and names[0] != names[1] and old.place.kind is new.place.kind is PathKind.ORGANISATION
+
+    def size(one: Result) -> tuple[object, ...]:
+        return (*group(one), one.accelerators_count or 0) if rivals else group(one)
+
+    left = side_by_side(without(ours, found, 0), without(theirs, found, 1), size)
     for _, (old_ones, new_ones) in sorted(left.items()):
         alone = len(old_ones) == len(new_ones) == 1
-        found += [(old_ones[0], new_ones[0])] if alone else pairs(old_ones, new_ones)
+        both = [(old_ones[0], new_ones[0])] if alone else pairs(old_ones, new_ones)
+        if rivals:
+            rest = (sorted(without(some, both, at), key=_speed) for at, some in enumerate((old_ones, new_ones)))
+            both += zip(*rest, strict=False)
+        found += both
     if len(ours) == len(theirs) == 1:
         found = [(ours[0], theirs[0])]
     if not found:
@@ -101,6 +114,10 @@ def match(old: ComparedSide, new: ComparedSide, forced: Sequence[str] = ()) -> l
             f"the first has {first}, the second {second}."
         )
     return found
+
+
+def _speed(one: Result) -> float:
+    return math.inf if one.published_minutes is None else one.published_minutes
 
 
 def _forced_pairs(forced: Sequence[str], ours: Sequence[Result], theirs: Sequence[Result]) -> list[Pair]:

@@ -91,7 +91,7 @@ class Comparisons:
             **{"rcp": side.convergence.verdict, "undivided": entry.undivided},
             "group": entry.result.compatible_group,
             "phases": _mean_phases(entry),
-            "init": side.phases["init"],
+            **{"init": side.phases["init"], "evaluations": side.evaluations, "blocks": side.blocks},
             # What the logs of all runs tell apart, of which the parts are made.
             "trained": all(run.training is not None for run in entry.phases),
             "evaluated": sorted({run.evaluation is not None for run in entry.phases}),

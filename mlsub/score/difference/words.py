@@ -71,7 +71,22 @@ def answer(
     else:
         because = _parts_words(parts, max(old.minutes, new.minutes), old, new)
         times = f"{_times_words(old, new)}: {because}." if because else f"{_times_words(old, new)}."
-    return f"{times}{_changes_words(changes)}"
+    return f"{times}{_counts_words(old, new)}{_changes_words(changes)}"
+
+
+def _counts_words(old: EntrySide, new: EntrySide) -> str:
+    """How many evaluations and blocks a run has, and how long it initialises, where that is another."""
+    pairs = {
+        "evaluations": (old.evaluations, new.evaluations),
+        "blocks": (old.blocks, new.blocks),
+        "seconds of initialisation (not timed)": (old.phases.get("init"), new.phases.get("init")),
+    }
+    words = [
+        f"{amount(round(one, 1))} -> {amount(round(other, 1))} {name}"
+        for name, (one, other) in pairs.items()
+        if one is not None and other is not None and round(one, 1) != round(other, 1)
+    ]
+    return f" A run has {', '.join(words)}." if words else ""
 
 
 def _times_words(old: EntrySide, new: EntrySide) -> str:
@@ -129,6 +144,13 @@ def part_words(part: TimePart, old: EntrySide, new: EntrySide) -> str:
     if part.name == "scaling":
         return f"scaling {part.old:.6g} -> {part.new:.6g}"
     return f"{PHASES[part.name]} {part.old:.1f} s -> {part.new:.1f} s"
+
+
+def part_name(part: TimePart) -> str:
+    """Return what a part is of, in a word or two, for a row of a chart."""
+    if part.name == "pace":
+        return f"{PHASES[part.of or 'training']} per {part.unit.rpartition(' ')[2]}"
+    return part.unit if part.name == "work" else PHASES.get(part.name, part.name)
 
 
 def amount(value: float) -> str:

@@ -58,13 +58,14 @@ def script(content: bytes) -> Any:
     return json.loads(text[text.index(" = ") + 3 : text.rindex(";")])
 
 
-def result_rows(content: bytes) -> list[list[Any]]:
+def result_rows(content: bytes) -> list[dict[str, Any]]:
     """The values of each result in the script of all results, which has them by column and each text once."""
-    columns = []
+    columns, keys = [], []
     for column in script(content)["columns"]:
         names, values = column.get("names"), column["values"]
         columns.append(values if names is None else [None if value < 0 else names[value] for value in values])
-    return [list(row) for row in zip(*columns, strict=True)]
+        keys.append(column["key"])
+    return [dict(zip(keys, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 B = TypeVar("B", bound=Block)

@@ -37,7 +37,7 @@ SIDE = EntrySide(
     work=40.0,
     throughput=5.25,
     batch_size=None,
-    phases=(),
+    phases={},
 )
 
 

@@ -112,8 +112,10 @@
   const whole = (value) => value.toLocaleString("en", { maximumFractionDigits: 0 });
   const amount = (value) => (value >= 1000 ? whole(value) : number(value));
   const rate = (value) => (value >= 100 ? whole(value) : short(value));
+  // As Python rounds: what lies between two goes to the even one.
+  const fixed = (value, digits) => new Intl.NumberFormat("en", { minimumFractionDigits: digits, maximumFractionDigits: digits, roundingMode: "halfEven", useGrouping: false }).format(value);
   const arrows = (text) => text.replaceAll("->", "→");
-  const signed = (value, digits, zero = Number(value.toFixed(digits)) === 0) => (value < 0 && !zero ? "-" : "+") + Math.abs(value).toFixed(digits);
+  const signed = (value, digits, zero = Number(fixed(value, digits)) === 0) => (value < 0 && !zero ? "-" : "+") + fixed(Math.abs(value), digits);
   const cut = (text, most = 40) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
   const paceWords = (part, a, b) => {
     const what = PHASES[part.of];
@@ -121,20 +123,27 @@
     if (!part.new || !part.old || part.old === part.new) return `${what} as fast ${each}`;
     const speed = part.old / part.new;
     const rates = a.throughput && b.throughput && part.of === "training" ? `: ${rate(a.throughput)} -> ${rate(b.throughput)} samples/s` : "";
-    return `${what} ${(Math.abs(speed - 1) * 100).toFixed(1)} % ${speed > 1 ? "faster" : "slower"} ${each}${rates}`;
+    return `${what} ${fixed(Math.abs(speed - 1) * 100, 1)} % ${speed > 1 ? "faster" : "slower"} ${each}${rates}`;
   };
   const partWords = (part, a, b) => {
     if (part.name === "work") return `${part.new < part.old ? "fewer" : part.new === part.old ? "as many" : "more"} ${part.unit} ${amount(part.old)} -> ${amount(part.new)}`;
     if (part.name === "pace") return paceWords(part, a, b);
     if (part.name === "accelerators") return `accelerators ${part.old} -> ${part.new}`;
     if (part.name === "scaling") return `scaling ${number(part.old)} -> ${number(part.new)}`;
-    return `${PHASES[part.name]} ${part.old.toFixed(1)} s -> ${part.new.toFixed(1)} s`;
+    return `${PHASES[part.name]} ${fixed(part.old, 1)} s -> ${fixed(part.new, 1)} s`;
   };
   // The parts that matter, the largest first, and what all others come to.
   const largest = (parts, time) => {
     const least = Math.max(0.002 * time, 0.02 * Math.abs(sum(parts.map((part) => part.minutes))));
     const large = parts.filter((part) => Math.abs(part.minutes) >= least && least > 0).sort((x, y) => Math.abs(y.minutes) - Math.abs(x.minutes));
     return { large, rest: sum(parts.filter((part) => !large.includes(part)).map((part) => part.minutes)) };
+  };
+  const countsWords = (a, b) => {
+    const tenth = (value) => Number(fixed(value, 1));
+    const names = [["evaluations", "evaluations"], ["blocks", "blocks"], ["init", "seconds of initialisation (not timed)"]];
+    const other = names.filter(([key]) => a[key] !== null && b[key] !== null && tenth(a[key]) !== tenth(b[key]));
+    const words = other.map(([key, name]) => `${amount(tenth(a[key]))} -> ${amount(tenth(b[key]))} ${name}`);
+    return words.length ? ` A run has ${words.join(", ")}.` : "";
   };
   const changesWords = (changes) => {
     const telling = ["global_batch_size", "opt_name"].map((key) => changes.find(([name]) => name === key)).filter(Boolean);
@@ -144,22 +153,22 @@
     return changes.length ? ` Also different: ${words.join(", ")}.` : "";
   };
   const timesWords = ({ minutes: one }, { minutes: other }) => {
-    const times = `${one.toFixed(6)} -> ${other.toFixed(6)} min`;
+    const times = `${fixed(one, 6)} -> ${fixed(other, 6)} min`;
     if (one === other) return `B takes as long as A (${times})`;
     if (Math.min(one, other) <= 0) return `The times are ${times}`;
-    return `B is ${((Math.abs(other - one) / one) * 100).toFixed(1)} % ${other < one ? "shorter" : "longer"} (${(one / other).toFixed(2)}x, ${times})`;
+    return `B is ${fixed((Math.abs(other - one) / one) * 100, 1)} % ${other < one ? "shorter" : "longer"} (${fixed(one / other, 2)}x, ${times})`;
   };
   // What differs: the sentence, the parts, and hyperparameters as name, A and B. "because" says why there are no parts.
   const differenceOf = (a, b, changes, because) => {
     const missing = [["A", a], ["B", b]].filter(([, side]) => side.minutes === null).map(([name]) => name);
     const undivided = because ?? a.undivided ?? b.undivided ?? (missing.length ? "one of them has no time" : null);
     const parts = undivided ? [] : partsOf(a, b);
-    if (missing.length) return { parts, said: `${missing.join(" and ")} ${missing.length > 1 ? "have" : "has"} no time to compare.${changesWords(changes)}` };
+    if (missing.length) return { parts, said: `${missing.join(" and ")} ${missing.length > 1 ? "have" : "has"} no time to compare.${countsWords(a, b)}${changesWords(changes)}` };
     const { large, rest } = largest(parts, Math.max(a.minutes, b.minutes));
     const shown = large.map((part) => `${partWords(part, a, b)} (${signed(part.minutes, 2, false)} min)`);
     if (large.length && large.length < parts.length) shown.push(`all else ${signed(rest, 2)} min`);
     const why = undivided ? `. Not divided: ${undivided}` : shown.length ? `: ${shown.join(", ")}` : "";
-    return { parts, said: `${timesWords(a, b)}${why}.${changesWords(changes)}` };
+    return { parts, said: `${timesWords(a, b)}${why}.${countsWords(a, b)}${changesWords(changes)}` };
   };
   const changesOf = ([a, b]) => {
     const value = ({ data, entry }, name) => {
@@ -181,7 +190,7 @@
     return make("div", { className: "table" }, make("table", { className: look }, make("caption", { textContent: caption }), head, body));
   };
   const NONE = "–";
-  const six = (value) => (value === null || value === undefined ? NONE : value.toFixed(6));
+  const six = (value) => (value === null || value === undefined ? NONE : fixed(value, 6));
   const factsOf = (sides) => {
     const rows = [
       ["system", ({ row }) => row.system_name],

@@ -43,7 +43,7 @@
     const place = document.getElementById("all");
     if (!place || !window.mlsubResults) return;
     const rows = window.mlsub.results();
-    const columns = window.mlsubResults.columns.filter(({ key }) => key !== "href");
+    const columns = window.mlsubResults.columns.filter(({ key, title }) => title && key !== "href");
     const column = new Map(columns.map((one) => [one.key, one]));
     const usual = rows.some((row) => row.energy_joules) ? COLUMNS.toSpliced(3, 0, "energy_joules") : COLUMNS;
     const closed = rows.some((row) => row.division_name === "closed");
@@ -337,7 +337,7 @@
       downloads.append(button(kind, async () => {
         said.textContent = "";
         try {
-          await window.mlsubDownload(kind, window.mlsubResults.columns, ordered);
+          await window.mlsubDownload(kind, window.mlsubResults.columns.filter(({ own }) => !own), ordered);
         } catch (error) {
           said.textContent = `${kind} could not be made: ${error.message}`;
         }

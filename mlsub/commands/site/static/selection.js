@@ -5,7 +5,7 @@
   const { number, make, load } = window.mlsub;
   const [ROUND, NO_VENDOR] = ["round_key", "no known accelerator"];
   const USUAL = ["accelerators_count", "published_minutes"];
-  const columns = (at) => window.mlsubResults.columns.filter(({ key, kind }) => kind !== "text" || (key === ROUND && !at));
+  const columns = (at) => window.mlsubResults.columns.filter(({ key, kind, title }) => title && (kind !== "text" || (key === ROUND && !at)));
   const axesOf = (text) => {
     const asked = text?.split(",") ?? [];
     return asked.length === 2 && asked.every((key, at) => columns(at).some((one) => one.key === key)) ? asked : null;
