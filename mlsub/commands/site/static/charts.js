@@ -156,11 +156,14 @@
     const width = Math.round(place.clientWidth) || known.width || 640;
     if (known.svg && known.width === width) return;
     known.width = width;
-    const made = window.mlsub.kinds[known.kind](known.data, { width, narrow: width < narrow }, figure);
+    const shown = { ...known.data, ...known.data.views?.[window.mlsub.view()] };
+    const data = known.choose?.(shown) ?? shown;
+    const made = window.mlsub.kinds[data.kind ?? known.kind](data, { width, narrow: width < narrow }, figure);
     figure.hidden = !made;
     if (!made) return;
-    const { svg, legend: entries = [], stops = [], title, about } = made;
-    if (about) figure.querySelector(".about").textContent = about;
+    const { svg, legend: entries = [], stops = [], title, about = data.about, caption = data.title } = made;
+    if (about !== undefined) figure.querySelector(".about").textContent = about;
+    if (caption) (figure.querySelector("figcaption a") ?? figure.querySelector("figcaption")).textContent = caption;
     svg.setAttribute("role", "img");
     svg.setAttribute("aria-label", ["figcaption", ".about"].map((of) => figure.querySelector(of)?.textContent ?? "").join(". "));
     // The picture has one label; those of its parts are names for style sheets and tests.
@@ -176,13 +179,15 @@
     place.setAttribute("aria-label", `${figure.querySelector("figcaption").textContent}: ${marks}; arrow keys move through them${stops.some((mark) => mark.href) ? ", Enter opens one" : ""}`);
   };
 
-  // Draws a chart again whose data or choices have changed.
-  const redraw = (figure, data) => {
+  // Draws a chart again whose data or choices have changed; choose(data) are the data of what is chosen on the page.
+  const redraw = (figure, data, choose) => {
     const known = drawn.get(figure);
     if (data !== undefined) known.data = data;
+    if (choose) known.choose = choose;
     known.svg = null;
     draw(figure);
   };
+  const viewed = (figure) => Boolean(drawn.get(figure)?.data.views);
 
   // A second chart, of the part of the first that its kind names.
   const beside = (figure, data, change) => {
@@ -239,7 +244,7 @@
   const partialKey = (some) => (some.some(isPartial) ? [{ name: "folders of the round have no logs", fill: "var(--text)", shape: "hollow" }] : []);
 
   const data = { read, address, root: document.documentElement.dataset.root, results: allResults, isPartial, partialWords, partialKey };
-  window.mlsub = { kinds: {}, parts: {}, plot, number, short, colour, round, ticks, redraw, textWidth, wrap, ...data };
+  window.mlsub = { kinds: {}, parts: {}, plot, number, short, colour, round, ticks, redraw, viewed, textWidth, wrap, ...data };
   document.addEventListener("DOMContentLoaded", () => {
     document.querySelectorAll("figure.chart[data-kind]").forEach((figure) => begin(figure));
     mark();

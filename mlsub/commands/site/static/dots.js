@@ -7,8 +7,13 @@
 
   const TITLES = { published_minutes: "minutes to train", chip_minutes: "chip-minutes", accelerators_count: "accelerators" };
 
+  // Who calls a result what, where no table of names has its vendor or family.
+  const makerOf = (result, data) => result[data.by] ?? (result.accelerators_count === 0 ? "CPU only" : "no known accelerator");
+
   const about = (result) => {
-    const chips = result.accelerators_count ? `${number(result.accelerators_count)} × ${result.accelerator_name ?? result.accelerator_model_name ?? "accelerators"}` : "no accelerators";
+    const { accelerators_count: count, number_of_nodes: nodes } = result;
+    const chip = result.accelerator_name ?? result.accelerator_model_name ?? "accelerators";
+    const chips = !count ? "CPU only" : nodes > 1 ? `${number(nodes)} × ${number(count / nodes)} ${chip}` : `${number(count)} × ${chip}`;
     const figure = result.y === result.chip_minutes ? `${short(result.y)} chip-minutes, ` : "";
     const energy = result.energy_joules === null ? "" : `, ${short(result.energy_joules / 1e6)} MJ`;
     return [
@@ -57,7 +62,7 @@
 
   const pointOf = (data, all) => (at) => {
     const result = all[at];
-    const [tone, symbol] = data.keys.find(([name]) => name === (result[data.by] ?? data.none))?.slice(1) ?? NONE;
+    const [tone, symbol] = data.keys.find(([name]) => name === makerOf(result, data))?.slice(1) ?? NONE;
     return { ...result, x: result[data.x], y: result[data.y], tone: colour(tone), symbol };
   };
 
@@ -75,7 +80,7 @@
   // Names beside the last marks of their lines, moved off each other; none where there is no room for all.
   const labelsOf = (data, points, places, height, most) => {
     const last = (of) => of.reduce((best, d) => (data.rounds.indexOf(d.x) >= data.rounds.indexOf(best.x) ? d : best));
-    const ends = d3.groups(points, (d) => d[data.by] ?? data.none).map(([name, of]) => {
+    const ends = d3.groups(points, (d) => makerOf(d, data)).map(([name, of]) => {
       const { x, y, tone } = last(of);
       const lines = wrap(name, most);
       return { lines, tone, x, y, left: places.x(x) + 7, wide: d3.max(lines, textWidth), top: places.y(y) - (lines.length * LINE) / 2 };
@@ -91,10 +96,10 @@
     return placed;
   };
 
-  // From the fewest accelerators to the most, with the slope -1.
+  // From the fewest accelerators to the most: minutes with the slope -1, chip-minutes as they are.
   const idealOf = (line, point) => {
-    const { accelerators_count: count, published_minutes: minutes, tone } = point(line.at);
-    return [count, line.most].map((x) => ({ x, y: (minutes * count) / x, tone }));
+    const { accelerators_count: count, published_minutes: minutes, tone, y } = point(line.at);
+    return [count, line.most].map((x) => ({ x, y: y === minutes ? (minutes * count) / x : y, tone }));
   };
 
   const ideal = (ends) =>
@@ -107,6 +112,20 @@
     const group = next(index, scales, values, dimensions, context);
     group.setAttribute("aria-label", name);
     return group;
+  };
+
+  // Marks of one number of accelerators stand beside each other where they would cover each other, as far as there is room.
+  const spread = (points, x, y, radius) => {
+    const placed = [];
+    const columns = d3.sort(new Set(points.map((d) => x(d.x))));
+    const room = (d3.min(d3.pairs(columns, (a, b) => b - a)) ?? Infinity) / 2 - radius;
+    for (const d of points.slice().sort((a, b) => a.x - b.x || a.y - b.y)) {
+      const [at, up] = [x(d.x), y(d.y)];
+      const free = [0, 1, -1, 2, -2, 3, -3].map((step) => at + step * 1.7 * radius).find((left) =>
+        Math.abs(left - at) <= room && placed.every((other) => Math.hypot(other.left - left, other.up - up) >= 1.6 * radius));
+      placed.push({ left: free ?? at, up });
+      d.x = x.invert(free ?? at);
+    }
   };
 
   // Results of "frame" stand behind those that are shown, and lines of "reach" count: the axes stay for each choice.
@@ -138,6 +157,7 @@
       }
     }
     const x = axisX(data, [...points, ...others], size.width - marginLeft - marginRight);
+    if (!data.rounds) spread(points, d3.scaleLog(x.scale.domain, [marginLeft, size.width - marginRight]), d3.scaleLog(y.scale.domain, [height - marginBottom, marginTop]), radius);
     const svg = plot(size, {
       height, marginLeft, marginRight, marginTop, marginBottom, x: x.scale, y: y.scale, symbol: { type: "identity" },
       marks: [
@@ -155,8 +175,9 @@
         Plot.tip(points, Plot.pointer({ x: "x", y: "y", title: about })),
       ],
     });
-    const legend = labels || (data.small && data.keys.length === 1) ? [] : data.keys.filter(([name]) => points.some((d) => (d[data.by] ?? data.none) === name));
+    const legend = labels || (data.small && data.keys.length === 1) ? [] : data.keys.filter(([name]) => points.some((d) => makerOf(d, data) === name));
     const names = legend.map(([name, tone, symbol]) => ({ name, fill: colour(tone), shape: symbol }));
     return { svg, legend: [...names, ...partialKey(points)], stops: points, title: about };
   };
+  Object.assign(window.mlsub, { pointOf, makerOf, logAxis, called, tipOf: about });
 })();
