@@ -76,9 +76,10 @@ def changes(one: Result, other: Result) -> tuple[str, ...]:
     """
     found = []
     if one.rcp.batch_size != other.rcp.batch_size and None not in (one.rcp.batch_size, other.rcp.batch_size):
-        found.append(f"batch size {one.rcp.batch_size:,} to {other.rcp.batch_size:,}")
-    if one.rcp.mean and other.rcp.mean and f"{other.rcp.mean / one.rcp.mean - 1:+.0%}"[1:] != "0%":
-        found.append(f"{other.rcp.mean / one.rcp.mean - 1:+.0%} {one.rcp.unit} to converge")
+        found.append(f"batch size {one.rcp.batch_size:,.10g} to {other.rcp.batch_size:,.10g}")
+    more = other.rcp.mean / one.rcp.mean - 1 if one.rcp.mean and other.rcp.mean else 0.0
+    if abs(more) >= 0.005:
+        found.append(f"{abs(more):.0%} {'more' if more > 0 else 'fewer'} {one.rcp.unit} to converge")
     logged = changed_hyperparameters([log.run for log in one.logs], [log.run for log in other.logs])
     names = [change.name for change in logged if change.name not in _SIZES]
     if names:

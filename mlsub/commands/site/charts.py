@@ -87,7 +87,7 @@ def record_chart(site: Site, benchmark: Results, shown: Results = _NONE) -> Char
         key=f"record-{drawn[-1].result.benchmark_name}",
         by=by,
         x="round_key",
-        rounds=drawn.rounds,
+        rounds=benchmark.closed.rounds,
         small=True,
     )
 

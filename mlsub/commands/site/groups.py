@@ -125,6 +125,7 @@ def _group_page(site: Site, kind: SharedKind, results: Results) -> Page:
                     ("Results", Span(f"{len(results):,}{some_closed}")),
                 )
             ),
+            *((Text(results.missing),) if results.missing else ()),
             *sections,
         ),
         path=kind.href(results[0]),
@@ -232,8 +233,7 @@ def _benchmark_sections(site: Site, results: Results) -> Iterator[Section]:
         },
     }
     charts = (sizes_chart(site, results, explore), *rounds_chart(site, results))
-    missing = results.missing
-    yield Section("Results", (*((Text(missing),) if missing else ()), *charts, table), anchor="explore")
+    yield Section("Results", (*charts, table), anchor="explore")
     yield from efficiency_section(site, results)
 
 
@@ -272,7 +272,7 @@ def _best_section(results: Results) -> Section:
     if not best:
         return Section("Best by number", (Text("There are no Closed results with a time."),), anchor="best")
     table = results_table(_BEST, best, "benchmark", "number", "best minutes", "round", "organisation")
-    return Section("Best by number", (*((Text(best.missing),) if best.missing else ()), table), anchor="best")
+    return Section("Best by number", (table,), anchor="best")
 
 
 # ---- Organisations and systems
