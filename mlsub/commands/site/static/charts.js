@@ -156,14 +156,17 @@
     const width = Math.round(place.clientWidth) || known.width || 640;
     if (known.svg && known.width === width) return;
     known.width = width;
-    const shown = { ...known.data, ...known.data.views?.[window.mlsub.view()] };
+    const { views } = known.data;
+    const shown = views ? { ...known.data, ...views[window.mlsub.view()] } : known.data;
     const data = known.choose?.(shown) ?? shown;
     const made = window.mlsub.kinds[data.kind ?? known.kind](data, { width, narrow: width < narrow }, figure);
     figure.hidden = !made;
     if (!made) return;
     const { svg, legend: entries = [], stops = [], title, about = data.about, caption = data.title } = made;
     if (about !== undefined) figure.querySelector(".about").textContent = about;
-    if (caption) (figure.querySelector("figcaption a") ?? figure.querySelector("figcaption")).textContent = caption;
+    const head = figure.querySelector("figcaption a") ?? figure.querySelector("figcaption");
+    for (const tool of caption ? figure.querySelectorAll(".tools [aria-label]") : []) tool.ariaLabel = tool.ariaLabel.replace(head.textContent, caption);
+    if (caption) head.textContent = caption;
     svg.setAttribute("role", "img");
     svg.setAttribute("aria-label", ["figcaption", ".about"].map((of) => figure.querySelector(of)?.textContent ?? "").join(". "));
     // The picture has one label; those of its parts are names for style sheets and tests.
@@ -215,7 +218,7 @@
   // The chart that the address names, alone or beside what is chosen on the page: #ID or #round=v1.0&chart=ID.
   const address = () => {
     const text = location.hash.slice(1);
-    return new URLSearchParams(text.includes("=") ? text : { chart: text });
+    return new URLSearchParams(text && !text.includes("=") ? { chart: text } : text);
   };
   const mark = () => {
     const name = address().get("chart");
