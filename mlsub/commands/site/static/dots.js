@@ -118,13 +118,14 @@
   const spread = (points, x, y, radius) => {
     const placed = [];
     const columns = d3.sort(new Set(points.map((d) => x(d.x))));
-    const room = (d3.min(d3.pairs(columns, (a, b) => b - a)) ?? Infinity) / 2 - radius;
+    const distance = (left, up) => d3.min(placed, (other) => Math.hypot(other.left - left, other.up - up)) ?? Infinity;
     for (const d of points.slice().sort((a, b) => a.x - b.x || a.y - b.y)) {
       const [at, up] = [x(d.x), y(d.y)];
-      const free = [0, 1, -1, 2, -2, 3, -3].map((step) => at + step * 1.7 * radius).find((left) =>
-        Math.abs(left - at) <= room && placed.every((other) => Math.hypot(other.left - left, other.up - up) >= 1.6 * radius));
-      placed.push({ left: free ?? at, up });
-      d.x = x.invert(free ?? at);
+      const room = Math.min(4 * radius, (d3.min(columns, (other) => (other === at ? Infinity : Math.abs(other - at))) ?? Infinity) / 2 - 1);
+      const places = [at, ...d3.range(2, room, 2).flatMap((step) => [at + step, at - step])];
+      const left = places.find((one) => distance(one, up) >= 1.7 * radius) ?? d3.greatest(places, (one) => distance(one, up));
+      placed.push({ left, up });
+      d.x = x.invert(left);
     }
   };
 
