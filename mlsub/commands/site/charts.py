@@ -165,7 +165,7 @@ def records_over_time(site: Site, results: Results, words: str) -> Iterator[Sect
     shown = [(some, own[href]) for some in site.benchmarks if (href := some[0].benchmark_href) in own]
     charts = tuple(chart for some, mine in shown if (chart := record_chart(site, some, mine)) is not None)
     if charts:
-        title = f"Minutes to train over rounds, {count_text(len(charts), 'benchmark')}"
+        title = f"Over rounds, {count_text(len(charts), 'benchmark')}"
         yield Section(title, (Text(words), *charts), anchor="time")
 
 

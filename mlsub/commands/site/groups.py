@@ -151,7 +151,7 @@ def _common_sections(kind: SharedKind, site: Site, results: Results) -> Iterator
     if kind is ACCELERATORS:
         yield from _scaling_section(site, results)
     words = (
-        f"The fastest Closed results of this {kind.one} in each round, by accelerator family, on benchmarks with "
+        f"The best Closed results of this {kind.one} in each round, by accelerator family, on benchmarks with "
         f"results in several rounds. The grey line is the record of all {kind.title.lower()}."
     )
     yield from records_over_time(site, results, words)
