@@ -50,8 +50,8 @@ POLICY = (
 )
 #: The scripts of pages in the order in which they run; a site has them as one file.
 _PARTS = (
-    *("charts", "pictures", "runs", "series", "dots", "round", "explore", "cite", "downloads", "selection", "results"),
-    *("search", "tables", "compare"),
+    *("charts", "views", "pictures", "runs", "series", "dots", "sizes", "round", "explore", "cite", "downloads"),
+    *("selection", "results", "search", "tables", "compare"),
 )
 _SCRIPT = "static/site.js"
 _LIBRARIES = ("static/d3.min.js", "static/plot.umd.min.js")

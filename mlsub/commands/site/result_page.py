@@ -26,7 +26,7 @@ from mlsub.commands.site.page import (
     three_text,
 )
 from mlsub.commands.site.ranks import Standing
-from mlsub.commands.site.results import Results, SiteResult
+from mlsub.commands.site.results import DAGGER, Results, SiteResult
 from mlsub.commands.site.runs import convergence_section, runs_section
 from mlsub.commands.site.tables import energy_cell, rcp_cell
 from mlsub.divisions import OPEN
@@ -128,7 +128,7 @@ def _score(result: Result) -> tuple[str, str]:
 def _facts(one: SiteResult, around: Around) -> Iterator[tuple[str, Span]]:
     result, rcp = one.result, one.result.rcp
     if around.standing is not None:
-        among = f"Closed results of {result.round_key}", Results([one]).missing
+        among = f"Closed results of {result.round_key}", Results([one]).missing.removeprefix(f"{DAGGER} ")
         yield "Rank", Span(around.standing.words, note="; ".join(filter(None, among)))
     notes = [] if result.accepted else [_VERDICTS[result.official]]
     notes += [] if result.rules.package_checker else [BY_LOGS]

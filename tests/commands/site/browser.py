@@ -68,7 +68,8 @@ class Opened:
         self.page.on("dialog", self._heard)
         self.page.on("requestfailed", lambda request: self.said.append(request.url))
         self.page.on("request", lambda request: self.asked.append(request.url))
-        self.page.goto((site / name).as_uri())
+        path, _, chosen = name.partition("#")
+        self.page.goto((site / path).as_uri() + (f"#{chosen}" if chosen else ""))
 
     def _heard(self, dialog: Any) -> None:
         self.said.append(f"dialog: {dialog.message}")

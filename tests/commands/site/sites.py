@@ -85,6 +85,11 @@ def charts_of(part: Page | Section) -> tuple[Chart, ...]:
     return tuple(part.charts()) if isinstance(part, Page) else blocks_of(part, Chart)
 
 
+def view_of(chart: Chart, name: str = "same-size") -> dict[str, Any]:
+    """The data of a chart in one of its views."""
+    return {**chart.data, **chart.data["views"][name]}
+
+
 def tables_of(section: Section) -> tuple[Table, ...]:
     return blocks_of(section, Table)
 

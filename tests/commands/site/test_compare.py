@@ -124,7 +124,7 @@ def test_a_result_has_its_rank_and_why_its_neighbours_are_faster_and_slower(site
 def test_folders_without_logs_are_said_beside_a_rank(site: Site) -> None:
     around = Around(Standing((1, 2), (1, 2)))
     note = facts_of(result_page(changed(site.results[0], without_logs=2), around=around))["Rank"].note
-    assert note == "Closed results of v1.0; 2 folders have no logs"
+    assert note == "Closed results of v1.0; 2 folders of ResNet-50 in v1.0 have no logs here."
 
 
 def test_results_are_compared_by_what_their_logs_say(site: Site) -> None:

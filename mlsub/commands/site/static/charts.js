@@ -179,11 +179,17 @@
     const width = Math.round(place.clientWidth) || known.width || 640;
     if (known.svg && known.width === width) return;
     known.width = width;
-    const made = window.mlsub.kinds[known.kind](known.data, { width, narrow: width < narrow }, figure);
+    const { views } = known.data;
+    const shown = views ? { ...known.data, ...views[window.mlsub.view()] } : known.data;
+    const data = known.choose?.(shown) ?? shown;
+    const made = window.mlsub.kinds[data.kind ?? known.kind](data, { width, narrow: width < narrow }, figure);
     figure.hidden = !made;
     if (!made) return;
-    const { svg, legend: entries = [], stops = [], title, about } = made;
-    if (about) figure.querySelector(".about").textContent = about;
+    const { svg, legend: entries = [], stops = [], title, about = data.about, caption = data.title } = made;
+    if (about !== undefined) figure.querySelector(".about").textContent = about;
+    const head = figure.querySelector("figcaption a") ?? figure.querySelector("figcaption");
+    for (const tool of caption ? figure.querySelectorAll(".tools [aria-label]") : []) tool.ariaLabel = tool.ariaLabel.replace(head.textContent, caption);
+    if (caption) head.textContent = caption;
     svg.setAttribute("role", "img");
     svg.setAttribute("aria-label", ["figcaption", ".about"].map((of) => figure.querySelector(of)?.textContent ?? "").join(". "));
     // The picture has one label; those of its parts are names for style sheets and tests.
@@ -199,13 +205,15 @@
     place.setAttribute("aria-label", `${figure.querySelector("figcaption").textContent}: ${marks}; arrow keys move through them${stops.some((mark) => mark.href) ? ", Enter opens one" : ""}`);
   };
 
-  // Draws a chart again whose data or choices have changed.
-  const redraw = (figure, data) => {
+  // Draws a chart again whose data or choices have changed; choose(data) are the data of what is chosen on the page.
+  const redraw = (figure, data, choose) => {
     const known = drawn.get(figure);
     if (data !== undefined) known.data = data;
+    if (choose) known.choose = choose;
     known.svg = null;
     draw(figure);
   };
+  const viewed = (figure) => Boolean(drawn.get(figure)?.data.views);
 
   // A second chart, of the part of the first that its kind names.
   const beside = (figure, data, change) => {
@@ -233,7 +241,7 @@
   // The chart that the address names, alone or beside what is chosen on the page: #ID or #round=v1.0&chart=ID.
   const address = () => {
     const text = location.hash.slice(1);
-    return new URLSearchParams(text.includes("=") ? text : { chart: text });
+    return new URLSearchParams(text && !text.includes("=") ? { chart: text } : text);
   };
   const mark = () => {
     const name = address().get("chart");
@@ -262,7 +270,7 @@
   const partialKey = (some) => (some.some(isPartial) ? [{ name: "folders of the round have no logs", fill: "var(--text)", shape: "hollow" }] : []);
 
   const data = { read, address, root: document.documentElement.dataset.root, results: allResults, isPartial, partialWords, partialKey };
-  window.mlsub = { kinds: {}, parts: {}, plot, number, short, three, colour, round, ticks, begin, redraw, textWidth, wrap, make, load, decimals, pad, ...data };
+  window.mlsub = { kinds: {}, parts: {}, plot, number, short, three, colour, round, ticks, begin, redraw, viewed, textWidth, wrap, make, load, decimals, pad, ...data };
   document.addEventListener("DOMContentLoaded", () => {
     document.querySelectorAll("figure.chart[data-kind]").forEach((figure) => begin(figure));
     mark();

@@ -214,11 +214,6 @@
     return table("Side by side", ["", "A", "B"], rows.filter(([, , shown]) => shown !== false).map(([name, of]) => [name, ...sides.map((side) => of(side) || NONE)]));
   };
 
-  const fill = (figure, title, data, about) => {
-    figure.querySelector("figcaption").textContent = title;
-    figure.querySelector(".about").textContent = about;
-    window.mlsub.redraw(figure, data);
-  };
   // A step a part; the times themselves where the difference is to be seen beside them.
   const waterfall = (figure, parts, [a, b]) => {
     const time = Math.max(a.entry.minutes, b.entry.minutes);
@@ -238,7 +233,8 @@
       return own.length ? [{ name, style: "spans", colour, points: [0, 1, 2].map((of) => own.map((point) => point[of])) }] : [];
     });
     const data = { x: { title: whole ? "Minutes" : "Minutes more than A" }, y: { title: "" }, categories: rows.map(([words]) => words), series };
-    fill(figure, "What makes the difference, in minutes", parts.length ? data : { series: [] }, whole ? "From A to B: each bar begins where the one above it ends." : "Each bar begins where the one above it ends.");
+    const about = `${whole ? "From A to B: each" : "Each"} bar begins where the one above it ends.`;
+    window.mlsub.redraw(figure, parts.length ? { ...data, about } : { series: [] });
   };
   const curves = (figure, across, words, sides) => {
     const lines = sides.flatMap(({ entry: { curve }, name }, colour) => {
@@ -249,8 +245,8 @@
     const alike = lines.length === 2 && one.measure === other.measure && (across === "minutes" || one.unit === other.unit);
     const xs = lines.flatMap(({ points }) => points[0]);
     const target = alike && one.goal !== null && one.goal === other.goal ? [{ name: `target ${number(one.goal)}`, style: "rule", colour: 7, points: [[Math.min(...xs), Math.max(...xs)], [one.goal, one.goal]] }] : [];
-    const data = { x: { title: words }, y: { title: one?.measure ?? "" }, series: alike ? [...lines, ...target] : [] };
-    fill(figure, `Training curves over ${words.toLowerCase()}`, data, "Of each the run with the median time to train.");
+    const [title, about] = [`Training curves over ${words.toLowerCase()}`, "Of each the run with the median time to train."];
+    window.mlsub.redraw(figure, { title, about, x: { title: words }, y: { title: one?.measure ?? "" }, series: alike ? [...lines, ...target] : [] });
   };
 
   const compare = async (place) => {

@@ -2,8 +2,8 @@
 // The chart of the table of all results: what is chosen there as marks over two columns (dots.js), in the colours of vendors. The
 // libraries are loaded when it is opened for the first time.
 (() => {
-  const { number, make, load } = window.mlsub;
-  const [ROUND, NO_VENDOR] = ["round_key", "no known accelerator"];
+  const { number, make, load, makerOf } = window.mlsub;
+  const ROUND = "round_key";
   const USUAL = ["accelerators_count", "published_minutes"];
   const columns = (at) => window.mlsubResults.columns.filter(({ key, kind, title }) => title && (kind !== "text" || (key === ROUND && !at)));
   const axesOf = (text) => {
@@ -13,13 +13,14 @@
 
   const dataOf = (rows, [x, y]) => {
     const drawn = rows.filter((row) => row[y] > 0 && (x === ROUND || row[x] > 0));
-    const vendors = d3.sort(d3.rollups(drawn, (some) => some.length, (row) => row.vendor ?? NO_VENDOR), ([, count]) => -count);
-    const keys = vendors.map(([name]) => [name, name === NO_VENDOR ? "c7" : `${name.toLowerCase().replace(/[^a-z0-9.]+/g, "-")}-2`, "circle"]);
+    const vendors = d3.sort(d3.groups(drawn, (row) => makerOf(row, { by: "vendor" })), ([, some]) => -some.length);
+    const keys = vendors.map(([name, [{ vendor }]]) => [name, vendor ? `${vendor.toLowerCase().replace(/[^a-z0-9.]+/g, "-")}-2` : "c7", "circle"]);
     const rounds = x === ROUND ? { rounds: d3.sort(d3.group(drawn, (row) => row[x]), ([, [row]]) => row.publication_date ?? "9").map(([key]) => key) } : {};
     const mixed = new Set(drawn.map((row) => row.benchmark_name)).size;
     const left = rows.length > drawn.length ? ` ${number(rows.length - drawn.length)} without both values are in the table alone.` : "";
     const warning = mixed > 1 ? ` They are of ${mixed} benchmarks, which are not to be compared with each other.` : "";
-    return { data: { at: drawn.map((row) => row.at), x, y, by: "vendor", none: NO_VENDOR, keys, ...rounds, mixed: mixed > 1 }, about: `${number(drawn.length)} of ${number(rows.length)} results.${left}${warning}` };
+    const about = `${number(drawn.length)} of ${number(rows.length)} results.${left}${warning}`;
+    return { at: drawn.map((row) => row.at), x, y, by: "vendor", keys, ...rounds, mixed: mixed > 1, about };
   };
 
   // The box with the choice of axes; change(axes) is called with null where it is closed.
@@ -43,10 +44,8 @@
       await load("static/d3.min.js");
       await load("static/plot.umd.min.js");
       if (asked !== axes) return;
-      const { data, about } = dataOf(rows, axes);
       const [across, up] = choices.map((one) => one.selectedOptions[0].textContent);
-      figure.querySelector("figcaption").textContent = `${up} over ${across.toLowerCase()}`;
-      figure.querySelector(".about").textContent = about;
+      const data = { ...dataOf(rows, axes), title: `${up} over ${across.toLowerCase()}` };
       if (begun) window.mlsub.redraw(figure, data);
       else window.mlsub.begin(figure, data);
       begun = true;
