@@ -131,13 +131,14 @@ def test_a_benchmark_has_all_its_results_as_data_and_the_fastest_as_a_table(page
     assert explore["pages"]["system"]["ZETA\n4 Quantum Cat 9"] == "results/training_4.0_zeta_rack4_bert.html"
     assert [line["at"] for line in view_of(over_rounds)["lines"]] == [[1, 6]]
     assert [row[2:4] + row[6:7] for row in cells(page, "explore")] == [
-        ["8 × H100", "5.00", "v5.0"], ["8 × H100", "6.00", "v4.0"], ["8 × V100", "80.0", "v0.7"], ["8 × H100", "0.500", "v4.0"],
+        ["8 × H100", "5.00", "v5.0"], ["8 × H100", "6.00", "v4.0"],
+        ["8 × V100", "80.0", "v0.7"], ["8 × H100", "0.500", "v4.0"],
     ], "those of the size that is compared"  # fmt: skip
     facts = {name: cell.text for name, cell in facts_of(page).items()}
     assert facts["Rounds that may be compared"] == "v0.7; v4.0 to v5.0"
     assert (facts["Compared on accelerators"], facts["Fastest in minutes"], facts["By"]) == (
         "8",
-        "5",
+        "5.00",
         "ACME, 8 × H100, v5.0",
     )
     assert facts["Fastest of any size"] == "1 minute: ACME, 64 × H100, v4.0"
