@@ -132,4 +132,4 @@ def draw(chart: doc.Chart, width: int) -> Iterator[str]:
             below[start : start + len(word)] = word
     yield f"{' ' * side} +{''.join(line)}"
     yield f"{' ' * side}  {''.join(below)}"
-    yield f"{' ' * side}  {plain((chart.x if rows else chart.y).title)}"
+    yield f"{' ' * side}  {shorten(plain((chart.x if rows else chart.y).title), width - side - 2)}"
