@@ -102,7 +102,7 @@ def _record_view(site: Site, view: View, closed: Results, drawn: Results, by: st
     return {
         **_over_rounds(site, view, lines, by, steps),
         "title": _headline(view, chain, drawn),
-        "about": f"Record: {words}.",
+        "about": f"{'Record' if by == 'vendor' else 'Best'}: {words}.",
     }
 
 
@@ -132,9 +132,8 @@ def _headline(view: View, chain: Results, closed: Results) -> str:
     if first is not last:
         said += f", {view.gain(first, last)} {first.result.round_key}"
     else:
-        said += (
-            f" in {last.result.round_key}{'' if last.result.round_key == closed.rounds[-1] else ', not beaten since'}"
-        )
+        since = "" if last.result.round_key == closed.rounds[-1] else ", not beaten since"
+        said += f" in {last.result.round_key}{since}"
     mark = DAGGER if closed.beside(last).missing else ""
     return f"{last.result.benchmark_title}{view.where}: {said}{mark}"
 

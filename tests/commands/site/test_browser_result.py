@@ -290,12 +290,16 @@ def test_every_chart_has_a_link_that_keeps_what_is_chosen(browser: Any, history:
 
 
 def test_a_chart_without_anything_to_draw_is_not_there(browser: Any, tmp_path: Path) -> None:
-    tree = make_tree(tmp_path)
-    tree.describe(accelerators_per_node=0, accelerator_model_name="N/A")
-    build_site(checked(tree.folder), tmp_path / "site")
-    with Opened(browser, tmp_path / "site", BENCHMARK) as opened:
-        assert (opened.said, rows(opened)) == ([], ["rack1"])
-        assert [one.is_visible() for one in opened.page.locator("figure.chart, .tools").all()] == [False, False]
+    for round_folder in ("v1.0", "v1.1"):
+        tree = make_tree(tmp_path, round_folder)
+        tree.describe(accelerators_per_node=0, accelerator_model_name="N/A")
+    build_site(checked(tmp_path / "v1.0", tmp_path / "v1.1"), tmp_path / "site")
+    for name, charts in ((BENCHMARK, 2), ("organisations/acme.html", 1)):
+        for view, shown in (("same-size", 1), ("per-accelerator", 0), ("any-size", 1)):
+            with Opened(browser, tmp_path / "site", f"{name}#view={view}") as opened:
+                figures = opened.page.locator("figure.chart").all()
+                assert (len(figures), sum(figure.is_visible() for figure in figures)) == (charts, shown)
+                assert opened.said == []
 
 
 def drawn(opened: Opened) -> tuple[int, ...]:

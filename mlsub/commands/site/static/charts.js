@@ -180,9 +180,10 @@
     if (known.svg && known.width === width) return;
     known.width = width;
     const { views } = known.data;
-    const shown = views ? { ...known.data, ...views[window.mlsub.view()] } : known.data;
+    const view = views?.[window.mlsub.view()];
+    const shown = view ? { ...known.data, ...view } : known.data;
     const data = known.choose?.(shown) ?? shown;
-    const made = window.mlsub.kinds[data.kind ?? known.kind](data, { width, narrow: width < narrow }, figure);
+    const made = views && !view ? null : window.mlsub.kinds[data.kind ?? known.kind](data, { width, narrow: width < narrow }, figure);
     figure.hidden = !made;
     if (!made) return;
     const { svg, legend: entries = [], stops = [], title, about = data.about, caption = data.title } = made;
