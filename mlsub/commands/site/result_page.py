@@ -193,7 +193,7 @@ def _short(value: float | None, note: str = "") -> Span:
 
 def is_pattern(text: str) -> bool:
     """Return whether a text is a pattern of ``--source``: an address with ``{path}``, ``{round}`` and ``{usage}``."""
-    named = re.findall(r"\{(.*?)\}", text)
+    named = re.findall(r"\{([^{}]*)\}", text)
     return "path" in named and {*named} <= {"path", "round", "usage"}
 
 
