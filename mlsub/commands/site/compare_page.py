@@ -96,7 +96,7 @@ class Comparisons:
             "trained": all(run.training is not None for run in entry.phases),
             "evaluated": sorted({run.evaluation is not None for run in entry.phases}),
             "values": [values.get(place, _NOT_LOGGED) for place in range(len(keys))],
-            "curve": median_curve(self._results[at]),
+            "curve": median_curve(self._results[at], entry.logs),
         }
 
 

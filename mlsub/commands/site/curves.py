@@ -94,17 +94,21 @@ def curves_section(one: SiteResult) -> Section:
     return Section("Training curves", (*map(Text, words), *charts, table), anchor="curves")
 
 
-def median_curve(one: SiteResult) -> dict[str, Any] | None:
+def median_curve(one: SiteResult, logs: Sequence[LogReport]) -> dict[str, Any] | None:
     """Return the curve of the run with the median time, as columns of numbers, to draw beside that of another result.
+
+    Args:
+        one: the result.
+        logs: those of its runs that count.
 
     Returns:
         Its name, minutes (none where runs are evaluated afterwards), progress, values of the first measure, and the
         target; None where no run has evaluations.
     """
-    timed = [log for log in one.result.logs if usable_number(log.minutes) is not None and log.run.evaluations]
-    if not timed:
+    evaluated = sorted((log for log in logs if log.run.evaluations), key=lambda log: log.minutes or 0.0)
+    if not evaluated:
         return None
-    log = sorted(timed, key=lambda log: log.minutes or 0.0)[(len(timed) - 1) // 2]
+    log = evaluated[len(evaluated) // 2]
     target, count = _target(one), _count(one)
     curve = list(_evaluated(log, target, count, -(-len(log.run.evaluations) // _MAX_BESIDE)))
     measure = next((name for it in curve for name in it.values), None)
