@@ -3,7 +3,7 @@ FROM python:3.12-slim AS build
 WORKDIR /src
 COPY setup.cfg pyproject.toml README.md LICENSE ./
 COPY mlsub mlsub
-RUN pip wheel --no-cache-dir --wheel-dir /wheels '.[report,tables]'
+RUN pip wheel --no-cache-dir --wheel-dir /wheels '.[tables]'
 
 FROM python:3.12-slim
 RUN --mount=type=bind,from=build,source=/wheels,target=/wheels \

@@ -17,7 +17,7 @@ BENCH  ?=
 SEED   ?= 0
 SCREENSHOTS ?= build/screenshots
 
-EXTRAS := db,dev,report,tables
+EXTRAS := db,dev,tables
 # What the tests need that `make test` leaves to `make test-all`.
 ALL    := dask,hooks,mcp,rehearsal
 comma  := ,

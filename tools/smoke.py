@@ -40,7 +40,6 @@ for number in range(5):
 #: Where a command needs an extra, what it says without it.
 EXTRAS = {
     "db query 'select 1'": ("duckdb", ".[db]"),
-    "site . -o site": ("jinja2", ".[report]"),
 }
 
 
@@ -79,7 +78,7 @@ def looks_installed() -> None:
 
 
 def goes_through() -> None:
-    """Record runs, describe the system, pack, check, score, fix, seal and verify."""
+    """Record runs, describe the system, pack, check, score, show, fix, seal and verify."""
     Path("runs/digits").mkdir(parents=True)
     subprocess.run([sys.executable, "-c", TRAINING], check=True)
     mlsub("system", "new", "--from", "dgx-a100-640gb", "--submitter", "ACME", "--division", "closed",
@@ -92,6 +91,8 @@ def goes_through() -> None:
     report = json.loads(mlsub("check", "rehearsal-v1.0/ACME", "--format", "json"))["reports"][0]
     expect("pack and check", report["official"] == "accepted")
     expect("score", "digits" in mlsub("score", "rehearsal-v1.0/ACME"))
+    mlsub("site", "rehearsal-v1.0/ACME", "-o", "site")
+    expect("site", Path("site/index.html").is_file())
     mlsub("fix", "rehearsal-v1.0/ACME")
     mlsub("seal", "rehearsal-v1.0/ACME", "--no-encryption", "--even-unfilled", "-o", "ACME.tar.gz")
     mlsub("verify", "ACME.tar.gz")

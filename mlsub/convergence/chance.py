@@ -6,6 +6,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Sequence
 from random import Random
+from statistics import NormalDist
 
 import msgspec
 
@@ -127,6 +128,16 @@ def completion_of(
         kept = sorted(at_hand + more)[cut : needed - cut]
         passed += kept[-1] < math.inf and mean_of(kept) >= limit
     return passed / bootstrap.resamples
+
+
+def chance_like(mean: float, stdev: float, limit: float, runs: int, name: str) -> float:
+    """The chance that an entry passes whose runs all converge, normally distributed with this mean and stdev."""
+    if stdev == 0:
+        return float(mean >= limit)
+    quantiles = [NormalDist().inv_cdf((n + 0.5) / 1000) for n in range(1000)]
+    rng = Random(USUAL.seed)  # noqa: S311  (no secret is made of it)
+    means = _olympic_residuals(quantiles, runs, cut_of(name), 0, USUAL.resamples, rng)
+    return 1 - bisect_left(means, (limit - mean) / stdev) / USUAL.resamples
 
 
 class _Sample(msgspec.Struct, frozen=True):

@@ -13,7 +13,7 @@ from typing import IO, Any, NamedTuple
 _COMMAND = re.compile(r"(##(?=\[)|(?:^|(?<=\r))[^\S\r\n]*:(?=:))(.)", re.MULTILINE)
 #: How a format writes a character that would make a command, with an escape that its readers undo; others have a blank.
 _ESCAPES = dict.fromkeys(("json", "jsonl", "sarif", "gitlab"), r"\u{0:04x}")
-_ESCAPES |= dict.fromkeys(("html", "junit"), "&#{0};")
+_ESCAPES |= dict.fromkeys(("html", "svg", "junit"), "&#{0};")
 #: Made once: :func:`json.dumps` makes an encoder for each call.
 _json = json.JSONEncoder(ensure_ascii=False).encode
 

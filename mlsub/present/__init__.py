@@ -7,13 +7,17 @@ from pathlib import PurePath
 
 #: ``json`` is the model of an answer in its envelope; each of the others is a module of this package.
 FORMATS = ("text", "json", "markdown", "html")
+#: Those of answers with a chart: ``svg`` is the picture alone.
+CHART_FORMATS = (*FORMATS, "svg")
 #: The endings of files, by the format that they ask for where no option names one; ``.json`` may be several.
 FILE_ENDINGS = {
     "text": (".txt",),
     "json": (".json",),
     "markdown": (".md", ".markdown"),
     "html": (".html", ".htm"),
+    "svg": (".svg",),
     "csv": (".csv",),
+    "wide": (),
     "arrow": (".arrow", ".arrows"),
     "parquet": (".parquet",),
     "xlsx": (".xlsx",),

@@ -80,14 +80,14 @@ class Code(msgspec.Struct, frozen=True):
 class Column(msgspec.Struct, frozen=True):
     """A column, and what becomes of it where the table is too wide.
 
-    ``number`` columns are aligned to the right and never change. ``when_narrow``: its text folds into several lines, is
-    shortened in the middle as far as texts stay distinct, or stays as it is. ``leave_out`` above 0: the column may go,
-    the highest first.
+    ``number`` columns are aligned to the right and never change. ``when_narrow``: its text folds into several lines
+    (``parts``: also behind the hyphens and the like of its names), is shortened in the middle as far as texts stay
+    distinct, or stays as it is. ``leave_out`` above 0: the column may go, the highest first.
     """
 
     name: str
     number: bool = False
-    when_narrow: Literal["fold", "shorten", "keep"] = "fold"
+    when_narrow: Literal["fold", "parts", "shorten", "keep"] = "fold"
     leave_out: int = 0
 
     @property
@@ -156,7 +156,10 @@ class Tally(msgspec.Struct, frozen=True):
 class Series(msgspec.Struct, frozen=True):
     """Data of a chart that belong together: x and y of each point.
 
-    ``style`` is how ``series.js`` of a site draws them; ``colour`` is a number in its palette.
+    ``style``: ``marks``, ``large``, ``hollow`` or ``ticks`` are points, ``line``, ``dashed``, ``rule`` and
+    ``curve`` lines, the last with its points.
+    ``spans`` lie in rows: from, to and row; ``whiskers`` stand on an axis: x, low and high. ``colour`` is a number in
+    a palette.
     """
 
     name: str
@@ -165,19 +168,33 @@ class Series(msgspec.Struct, frozen=True):
     points: tuple[tuple[float, ...], ...]
 
 
-class Chart(msgspec.Struct, frozen=True, kw_only=True):
-    """A chart that a script of a site draws; other formats say its title and what it shows.
+class Axis(msgspec.Struct, frozen=True):
+    """An axis: what it shows, with the unit; ``names`` are those of the rows 0, 1, 2 ... of an axis without numbers."""
 
-    ``kind`` is the name of its drawing function; ``about`` says in words what the chart shows, unless the script does;
-    ``data`` is what the function gets, anything that JSON has, and :class:`Series`; ``script`` is a further script of
-    the site with data that several pages share; ``link`` is the page that its title leads to; ``key`` names it on its
-    page where its title has figures in it or is that of another.
+    title: str
+    log: bool = False
+    names: tuple[str, ...] = ()
+
+
+class Chart(msgspec.Struct, frozen=True, kw_only=True):
+    """A chart: series over two axes, or over rows where the y axis has names.
+
+    SVG and HTML draw it, and so does text where the places along it are few and it has the room; Markdown leaves it to
+    the tables around it. ``about`` says in words what it shows.
+
+    A script of a site draws what has no series: ``kind`` is the name of its drawing function; ``data`` is what the
+    function gets, anything that JSON has, and :class:`Series`; ``script`` is a further script of the site with data
+    that several pages share; ``link`` is the page that its title leads to; ``key`` names it on its page where its title
+    has figures in it or is that of another. Other formats say its title and what it shows.
     """
 
-    kind: str
     title: str
     about: str = ""
-    data: Mapping[str, Any]
+    x: Axis = Axis("")
+    y: Axis = Axis("")
+    series: tuple[Series, ...] = ()
+    kind: str = "series"
+    data: Mapping[str, Any] = {}
     script: str = ""
     link: str = ""
     key: str = ""

@@ -59,6 +59,11 @@ def _benchmark(entry: EntryResult) -> Cell:
     return _bounded(entry.benchmark) + (f" ({entry.scaling_type})" if entry.scaling_type else "")
 
 
+def _accelerator(result: Any) -> Cell | None:
+    name = result.accelerator_name or result.accelerator_model_name
+    return _bounded(name) if name else None
+
+
 def _bounded(text: str | None) -> str:
     return shortened(text or _NONE, _LONGEST)
 
@@ -97,13 +102,15 @@ def _to_the_limit(entry: Any) -> Cell | None:
 _COLUMNS = (
     EntryColumn("organisation", when_narrow="shorten", value=lambda entry: entry.organisation),
     EntryColumn("system", when_narrow="shorten", value=lambda entry: entry.system),
+    EntryColumn("accelerators", number=True, optional=True, value=lambda entry: entry.accelerators_count),
+    EntryColumn("accelerator", optional=True, value=_accelerator),
     EntryColumn("benchmark", when_narrow="keep", value=_benchmark),
     EntryColumn("division", when_narrow="keep", leave_out=3, value=lambda entry: _bounded(entry.division)),
     EntryColumn("compliant", number=True, leave_out=4, value=lambda entry: f"{entry.compliant} of {entry.runs}"),
     EntryColumn("converged", number=True, leave_out=5, value=lambda entry: f"{entry.converged} of {entry.runs}"),
-    EntryColumn("batch", number=True, optional=True, value=lambda entry: _count(entry.rcp.batch_size)),
-    EntryColumn("convergence", number=True, optional=True, value=lambda entry: _count(entry.rcp.mean)),
-    EntryColumn("RCP", when_narrow="keep", optional=True, value=_rcp),
+    EntryColumn("batch", number=True, leave_out=6, optional=True, value=lambda entry: _count(entry.rcp.batch_size)),
+    EntryColumn("convergence", number=True, leave_out=7, optional=True, value=lambda entry: _count(entry.rcp.mean)),
+    EntryColumn("RCP", when_narrow="keep", leave_out=2, optional=True, value=_rcp),
     EntryColumn("scaling", number=True, leave_out=2, optional=True, decimals=4, value=_scaling),
     EntryColumn("minutes", number=True, decimals=3, value=lambda entry: entry.minutes),
     EntryColumn("expected", number=True, leave_out=1, optional=True, decimals=3, value=_expected),
@@ -134,19 +141,21 @@ def results_table(
         entries: what its rows are of.
         columns: names of ``COLUMNS``, and columns of the command's own.
         organisations: name the organisation even if it is the same of all entries.
-        whole: no column is left out and no text shortened on a narrow terminal.
+        whole: names fold in place of being shortened; those of systems may go where organisations are named.
     """
     shown: list[tuple[Column, Sequence[Cell]]] = []
+    key: str | None = None
     for column in (COLUMNS[one] if isinstance(one, str) else one for one in columns):
         cells = [column.cell(entry) for entry in entries]
         if column.name == "organisation" and not organisations and len(set(cells)) < 2:
             continue
         if column.optional and all(cell in ("", _NONE) for cell in cells):
             continue
-        if whole:
-            column = replace(column, leave_out=0, when_narrow="keep" if column.keeps else "fold")
+        if whole and column.when_narrow == "shorten":
+            key = column.name if key is None else key
+            column = replace(column, when_narrow="parts", leave_out=int(column.name != key))
         shown.append((column, cells))
-    return table_of(shown, "system")
+    return table_of(shown, key or "system")
 
 
 def logs_table(logs: Sequence[LogResult]) -> Table:

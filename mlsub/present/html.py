@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 
 from mlsub.io.show import plain
 from mlsub.present import document as doc
+from mlsub.present import svg
+from mlsub.present.charts import data_table
 from mlsub.present.findings import sections
 
 _STYLE = """
@@ -39,15 +41,10 @@ section.good, section.bad, section.note { color: inherit; }
 summary :is(h2, h3, h4, h5, h6) { display: inline; }
 .upright th { vertical-align: bottom; } .upright th.number { writing-mode: vertical-rl; transform: rotate(180deg);
   font-weight: 400; padding: .4rem 0; text-align: left; border: 0; } .upright td.number { padding-right: .4rem; }
-figure { margin: 1rem 0; } figure svg { width: 100%; height: auto; }
+figure { margin: 1rem 0; } figure svg { max-width: 100%; height: auto; }
 pre, code { font-family: ui-monospace, monospace; font-size: .9em; }
 @media (max-width: 40rem) { dl { grid-template-columns: 1fr; } dd { padding-left: 1rem; } }
 """
-#: The colours of kinds, in light and in dark; each has another lightness than its neighbours, for eyes that see no hue.
-KINDS = (
-    ("#1a7f37", "#3fb950"), ("#7c9400", "#b9cc3e"), ("#0969da", "#58a6ff"), ("#cf222e", "#ff7b72"),
-    ("#bc6c00", "#ffb454"), ("#7d8590", "#8b949e"), ("#8250df", "#c297ff"), ("#24292f", "#e6edf3"),
-)  # fmt: skip
 _KIND = re.compile(r"[a-z][a-z-]{0,40}", re.ASCII)
 #: Every text is escaped; should one slip through all the same, nothing on the page runs or loads.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
@@ -79,8 +76,12 @@ def _escape(text: str) -> str:
 
 def _block(block: doc.Block, level: int) -> Iterator[str]:
     match block:
-        case doc.Chart(words=words) | doc.Text(words):
-            yield f"<p>{_words(words)}</p>"
+        case doc.Chart(series=()) | doc.Text():
+            yield f"<p>{_words(block.words)}</p>"
+        case doc.Chart():
+            yield f"<figure>\n{svg.draw(block)[0]}<details><summary>The data of the chart</summary>"
+            yield from _render_table(data_table(block))
+            yield "</details>\n</figure>"
         case doc.Items(items):
             yield "<ul>" + "".join(f"<li>{_words(item)}</li>" for item in items) + "</ul>"
         case doc.Facts(facts):
@@ -105,7 +106,7 @@ def _block(block: doc.Block, level: int) -> Iterator[str]:
 def _rules(tally: doc.Tally) -> Iterator[str]:
     """The colours of the kinds, and that only one is shown where it is chosen: by style alone, no script."""
     for kind, _, colour in _known(tally):
-        light, dark = KINDS[colour]
+        light, dark = svg.COLOURS[colour]
         yield f"main:has(#only-{kind}:checked) section[data-kind]:not([data-kind={kind}]) {{ display: none; }}\n"
         of = f"section[data-kind={kind}], .kind-{kind}"
         yield f"{of} {{ --kind: {light}; }}\n"
@@ -113,7 +114,7 @@ def _rules(tally: doc.Tally) -> Iterator[str]:
 
 
 def _known(tally: doc.Tally) -> Iterator[doc.Share]:
-    return (share for share in tally.shares if _KIND.fullmatch(share.kind) and 0 <= share.colour < len(KINDS))
+    return (share for share in tally.shares if _KIND.fullmatch(share.kind) and 0 <= share.colour < len(svg.COLOURS))
 
 
 def _tally(tally: doc.Tally) -> Iterator[str]:

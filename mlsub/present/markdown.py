@@ -119,8 +119,10 @@ def escape(text: str) -> str:
 def _block(block: doc.Block, level: int) -> Iterator[str]:
     """The lines of a block, the last of them empty."""
     match block:
-        case doc.Tally(words=words) | doc.Chart(words=words) | doc.Text(words):
-            yield _paragraph(words)
+        case doc.Chart(series=()) | doc.Tally() | doc.Text():
+            yield _paragraph(block.words)
+        case doc.Chart():
+            return
         case doc.Items(items):
             yield from (f"- {_paragraph(item)}" for item in items)
         case doc.Facts(facts):

@@ -17,14 +17,21 @@ ColumnKind = Literal["text", "count", "number"]
 
 
 class ResultColumn(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One column; see columns.yaml. ``markdown`` is where Markdown has it."""
+    """One column; see columns.yaml. ``markdown`` is where Markdown has it, ``type`` is that of a database."""
 
     name: str
     title: str
     kind: ColumnKind
+    type: str = ""
+    page_title: str = ""
     decimals: int = 0
     link: bool = False
-    markdown: Literal["always", "filled", "never"] = "always"
+    markdown: Literal["always", "filled", "never"] = "never"
+    meaning: str
+
+    def __post_init__(self) -> None:
+        types = {"text": "VARCHAR", "count": "BIGINT", "number": "DOUBLE"}
+        msgspec.structs.force_setattr(self, "type", self.type or types[self.kind])
 
 
 def columns() -> tuple[ResultColumn, ...]:

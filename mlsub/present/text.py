@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
@@ -16,9 +17,10 @@ GAP = 2
 LEAST = 8
 #: Nor is a name that is shortened, so that it can still be recognised.
 LEAST_NAME = 16
-#: A word up to this length is not broken while columns are laid out.
-_WORD = 20
-_SEAMS = "/_-,="
+#: A word up to this length, and a part of a word, is not broken while columns are laid out.
+_WORD, _PART_WIDTH = 20, 30
+_SEAMS = "/_,=-"
+_PART = re.compile(f"[^ {_SEAMS}]*[{_SEAMS}]?")
 
 
 def cells(text: str) -> int:
@@ -65,8 +67,7 @@ def breaks(text: str, first: int, later: int) -> list[tuple[int, int]]:
         end = max(end, start + 1)
         gap = text.rfind(" ", start, end + 1)
         if gap > start and text[start:gap].strip():
-            end = _without_blanks(text, start, gap)
-            found.append((start, end))
+            found.append((start, start + len(text[start:gap].rstrip())))
             start = gap + 1
         else:
             end = _seam(text, start, end)
@@ -80,16 +81,9 @@ def breaks(text: str, first: int, later: int) -> list[tuple[int, int]]:
     return found
 
 
-def _without_blanks(text: str, start: int, end: int) -> int:
-    return start + len(text[start:end].rstrip())
-
-
 def _seam(text: str, start: int, end: int) -> int:
-    """Where a long word breaks: behind a sign of the last third of the line, else where the line ends."""
-    for at in range(end, start + (end - start) * 2 // 3, -1):
-        if text[at - 1] in _SEAMS:
-            return at
-    return end
+    """Where a long word breaks: behind the last sign of the line, or where the line ends if it has none."""
+    return next((at for at in range(end, start + 1, -1) if text[at - 1] in _SEAMS), end)
 
 
 class Layout(NamedTuple):
@@ -134,9 +128,10 @@ def _least(column: doc.Column, texts: Sequence[str], whole: int) -> int:
     """How narrow a column may become; texts that are shortened stay distinct."""
     if column.keeps or whole <= LEAST:
         return whole
-    if column.when_narrow == "fold":
-        longest = max((cells(word) for text in texts for word in text.split(" ")), default=0)
-        return min(whole, max(LEAST, min(longest, _WORD)))
+    if column.when_narrow != "shorten":
+        part = min(max(map(_longest_part, texts), default=0), _PART_WIDTH)
+        word = max((cells(word) for text in texts for word in text.split(" ")), default=0)
+        return min(whole, max(LEAST, part, min(word, _WORD) if column.when_narrow == "fold" else 0))
     distinct = set(texts)
     low, high = min(LEAST_NAME, whole), whole
     while low < high:
@@ -148,26 +143,31 @@ def _least(column: doc.Column, texts: Sequence[str], whole: int) -> int:
     return low
 
 
+def _longest_part(text: str) -> int:
+    """How wide the widest part of a text is that is not broken."""
+    return max(map(cells, _PART.findall(text)))
+
+
 def _shared(whole: Sequence[int], least: Sequence[int], room: int) -> list[int]:
     """Widths that fill the room: the widest give way first, none below its least."""
+
+    def widths(most: int) -> list[int]:
+        return [min(natural, max(narrow, most)) for natural, narrow in zip(whole, least, strict=True)]
+
     low, high = 0, max(whole)
     while low < high:
         middle = (low + high + 1) // 2
-        if sum(_width(*ends, middle) for ends in zip(whole, least, strict=True)) <= room:
+        if sum(widths(middle)) <= room:
             low = middle
         else:
             high = middle - 1
-    widths = [_width(*ends, low) for ends in zip(whole, least, strict=True)]
-    spare = room - sum(widths)
+    found = widths(low)
+    spare = room - sum(found)
     for at, natural in enumerate(whole):
-        more = min(spare, natural - widths[at], 1)
-        widths[at] += more
+        more = min(spare, natural - found[at], 1)
+        found[at] += more
         spare -= more
-    return widths
-
-
-def _width(whole: int, least: int, most: int) -> int:
-    return min(whole, max(least, most))
+    return found
 
 
 NARROWEST, WIDEST = 40, 200
@@ -186,20 +186,16 @@ Paint = Callable[[Line], str]
 
 def render(document: doc.Document, width: int = FILE_WIDTH, *, colour: bool = False) -> str:
     """The document as lines that are no longer than the width, which is taken to lie from 40 to 200."""
-    paint = _coloured if colour else _colourless
+    paint = _coloured if colour else _text
     lines = _document(document, min(max(width, NARROWEST), WIDEST), paint)
     return "\n".join(map(str.rstrip, lines)) + "\n"
 
 
 def lines(block: doc.Block | str, width: int = FILE_WIDTH, *, colour: bool = False) -> Iterator[str]:
     """The lines of one block or paragraph, where the answer is not a document."""
-    paint = _coloured if colour else _colourless
+    paint = _coloured if colour else _text
     block = doc.Text(block) if isinstance(block, str) else block
     yield from map(str.rstrip, _block(block, min(max(width, NARROWEST), WIDEST), paint))
-
-
-def _colourless(line: Line) -> str:
-    return "".join(span[0] for span in line)
 
 
 def _coloured(line: Line) -> str:
@@ -223,8 +219,12 @@ def _document(document: doc.Document, width: int, paint: Paint) -> Iterator[str]
 
 def _block(block: doc.Block, width: int, paint: Paint) -> Iterator[str]:
     match block:
-        case doc.Tally(words=words) | doc.Chart(words=words) | doc.Text(words):
-            yield from _wrapped(words, width, paint)
+        case doc.Chart(series=()) | doc.Tally() | doc.Text():
+            yield from _wrapped(block.words, width, paint)
+        case doc.Chart():
+            from mlsub.present.charts import draw
+
+            yield from draw(block, width)
         case doc.Items(items):
             for item in items:
                 yield from _wrapped(("- ", *doc.spans(item)), width, paint, hang=2)
@@ -247,7 +247,7 @@ def _section(section: doc.Section, width: int, paint: Paint, indent: int = _INDE
     indent = indent if width - indent >= _LEAST_ROOM else 0
     before: doc.Block | None = None
     for block in section.blocks:
-        if isinstance(block, doc.Section) or isinstance(before, doc.Section):
+        if isinstance(block, doc.Section | doc.Chart) or isinstance(before, doc.Section | doc.Chart):
             yield ""
         before = block
         for line in _block(block, width - indent, paint):
@@ -361,7 +361,7 @@ def _fitted(lines: Sequence[Line], width: int, *, shortened: bool) -> list[Line]
         elif shortened:
             found.append((doc.Span(shorten(text, width), line[0].meaning),))
         else:
-            hang = _INDENT if width >= 2 * LEAST else 0
+            hang = _INDENT if width >= max(2 * LEAST, _longest_part(text) + _INDENT) else 0
             first, *rest = breaks(text, width, width - hang)
             found.append(_cut(line, *first))
             found += [(doc.Span(" " * hang), *_cut(line, *part)) for part in rest]

@@ -83,11 +83,9 @@ def batch_size(run: Run) -> float | int | None:
     return size if size is not None and size >= 1 else None
 
 
-def compute_amount(value: float | int | str, run: Run) -> float | None:
-    """Return a number of a table, or what its formula gives for a run; None where the run lacks a value of it."""
-    if not isinstance(value, str):
-        return float(value)
-    return _compute_formula(value, batch_size(run))
+def compute_amount(value: float | int | str, size: float | None) -> float | None:
+    """Return a number of a table, or what its formula gives for a batch size; None where it needs one and has none."""
+    return _compute_formula(value, size) if isinstance(value, str) else float(value)
 
 
 @lru_cache(maxsize=256, typed=True)
@@ -222,12 +220,13 @@ def audit_cadence(run: Run, path: str, usage: str, round_: str) -> Iterator[Find
     if rule is None or rule.not_checked is not None:
         return
     places = _evaluation_places(run, rule)
-    every = compute_amount(rule.every, run)
-    starts = [start for place in (rule.first or [rule.every]) if (start := compute_amount(place, run)) is not None]
+    size = batch_size(run)
+    every = compute_amount(rule.every, size)
+    starts = [start for place in (rule.first or [rule.every]) if (start := compute_amount(place, size)) is not None]
     if every is None or not places or not starts:
         return
     slack = SLACK * every + _batch_in_unit(run, rule)
-    unit, scale, samples = rule.unit, float(rule.scale), compute_amount(rule.samples or 0, run)
+    unit, scale, samples = rule.unit, float(rule.scale), compute_amount(rule.samples or 0, size)
     # A first place nearer, by its ratio, to the samples of the first evaluation than to its epochs counts samples.
     if samples and places[0] > starts[0] * math.sqrt(samples):
         unit, scale = "samples", samples
@@ -252,6 +251,15 @@ def audit_cadence(run: Run, path: str, usage: str, round_: str) -> Iterator[Find
             actual=_describe_places(places, deviation.place),
             source=rule.source,
         )
+
+
+def evaluations_asked(benchmark: str, usage: str, round_: str, size: float) -> tuple[str, float, float] | None:
+    """Return where the rules ask for evaluations at a batch size: in which unit, the first one, and the interval."""
+    rule = find_fact(benchmark, usage, round_, "cadence.yaml", Cadence)
+    if rule is None or rule.not_checked is not None:
+        return None
+    first, every = (compute_amount(value, size) for value in ((rule.first or [rule.every])[0], rule.every))
+    return None if first is None or every is None else (rule.unit, first * rule.scale, every * rule.scale)
 
 
 def _evaluation_places(run: Run, rule: Cadence) -> list[float]:

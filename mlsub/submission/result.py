@@ -14,6 +14,8 @@ import msgspec
 
 from mlsub.divisions import division_meant
 from mlsub.findings import Finding, Verdict
+from mlsub.io import MlsubError
+from mlsub.io.read import read_text
 from mlsub.rounds import Round, get_round
 from mlsub.rounds.benchmarks import benchmark_of, compatible_rounds, published
 from mlsub.submission.find import organisation
@@ -29,6 +31,7 @@ _REPOSITORIES = {
     "hpc": "https://github.com/mlcommons/hpc_results_v{round}",
 }
 _BRANCH = "main"
+_MAX_ID_FILE = 64 << 10
 #: Fields that hold more than a cell: what they hold has columns of its own, or none.
 _NESTED = frozenset(("official", "minutes", "rcp", "score", "energy", "logs", "findings", "overlay"))
 
@@ -40,7 +43,8 @@ class Result(EntryResult, frozen=True, kw_only=True):
 
     Names that are the same in every round, beside what the folders are called: ``organisation_name``,
     ``benchmark_name``, ``benchmark_title`` and ``task`` (None where no table has the benchmark), ``division_name``
-    (``closed``, ``open`` or None), ``accelerator_name``, its ``vendor`` and ``family`` (None where no table has it).
+    (``closed``, ``open`` or None), ``accelerator_name``, its ``vendor``, ``family``, ``generation`` and
+    ``accelerator_memory_gb`` (None where no table has it).
     ``compatible_rounds`` may be compared with this one, ``compatible_group`` names them. ``publication_date`` is the
     day on which the results of the round came out; with the precision ``month`` it is the middle of the month.
 
@@ -65,6 +69,8 @@ class Result(EntryResult, frozen=True, kw_only=True):
     accelerator_name: str | None
     vendor: str | None
     family: str | None
+    generation: str | None
+    accelerator_memory_gb: int | None
     publication_date: datetime.date | None
     publication_precision: str | None
     availability: str | None
@@ -132,12 +138,33 @@ class Result(EntryResult, frozen=True, kw_only=True):
         return minutes * count if minutes is not None and minutes > 0 and count else None
 
     @property
+    def private_id_file(self) -> Path:
+        """The file in which the official result summarizer keeps the private ID of a system."""
+        return self.folder.absolute().parents[1 if self.scaling_type else 0] / "privateid.json"
+
+    @property
+    def private_id(self) -> str:
+        """The private ID of its system; empty where no file has one that can be read."""
+        try:
+            content: Any = msgspec.json.decode(read_text(self.private_id_file, most=_MAX_ID_FILE))
+        except (MlsubError, msgspec.DecodeError, RecursionError):
+            return ""
+        stated = content.get("private_id") if isinstance(content, dict) else None
+        return stated[:400] if isinstance(stated, str) else ""
+
+    @property
     def round_key(self) -> str:
         """The round in a word: ``v1.0`` for training, ``hpc-v3.0`` for other usages."""
         return round_key(self.usage, self.round)
 
+    @property
+    def entry(self) -> str:
+        """Its key: round, organisation, system and benchmark, in HPC with the kind of scaling."""
+        parts = self.round_key, self.organisation, self.system, self.scaling_type, self.benchmark
+        return "/".join(filter(None, parts))
+
     def columns(self) -> dict[str, Any]:
-        """Return all facts by the names of their columns; a number that is not finite is None.
+        """Return all facts by the names of their columns, as plain values; a number that is not finite is None.
 
         Fields of ``rcp`` start with ``rcp_``, those of its other way of counting with ``rcp_also_``; the three bases
         of ``score`` end with ``_minutes``; of ``energy`` it is ``energy_joules``, scaled as the time is.
@@ -147,6 +174,9 @@ class Result(EntryResult, frozen=True, kw_only=True):
             **{name: getattr(self, name) for name in self.__struct_fields__ if name not in _NESTED},
             **{f"rcp_{name}": value for name, value in msgspec.structs.asdict(rcp).items()},
             **{f"rcp_also_{name}": getattr(rcp.also, name, None) for name in rcp.__struct_fields__},
+            "entry": self.entry,
+            "publication_date": self.publication_date and self.publication_date.isoformat(),
+            "compatible_rounds": " ".join(self.compatible_rounds) or None,
             "verdict": self.verdict,
             "batch_size": rcp.batch_size,
             "unscaled_minutes": score.unscaled,
@@ -252,6 +282,8 @@ def _public_names(report: Report, entry: EntryResult, facts: SystemFacts) -> dic
         "accelerator_name": chip.name if chip else None,
         "vendor": chip.vendor[0] if chip else None,
         "family": chip.family if chip else None,
+        "generation": chip.generation if chip else None,
+        "accelerator_memory_gb": chip.memory_of(model or "") if chip else None,
         "publication_date": came_out.around if came_out else None,
         "publication_precision": None if came_out is None else "day" if came_out.date else "month",
         "availability": None if facts.status is None else show_status(facts.status),

@@ -66,7 +66,6 @@ def test_the_database_has_no_mean_and_says_what_the_logs_count(tree: Tree, tmp_p
 
 
 def test_the_pages_of_a_result_do_not_compare_what_cannot_be_compared(tree: Tree, tmp_path: Path) -> None:
-    pytest.importorskip("jinja2", reason="needs Jinja2: pip install '.[report]'")
     site = tmp_path / "site"
     assert run("site", tree.folder, "-o", site).status in (0, 1)
     (page,) = (site / "results").glob("*.html")
@@ -88,7 +87,6 @@ def test_runs_that_are_compared_have_the_unit_of_the_logs(tree: Tree, tmp_path: 
 
 def test_the_progress_of_an_open_result_is_named_by_what_it_counts(tmp_path: Path) -> None:
     """Nothing is compared there, but one global batch is more samples than the logs count."""
-    pytest.importorskip("jinja2", reason="needs Jinja2: pip install '.[report]'")
     made = make_tree(tmp_path, "v1.1", benchmarks=("bert",), division="open")
     made.edit(lambda log: log.put("eval_accuracy", metadata={"epoch_num": 1}), *range(RUNS["bert"]), benchmark="bert")
     assert run("site", made.folder, "-o", tmp_path / "site").status in (0, 1)

@@ -103,8 +103,9 @@ def names(words: str, folder: Path) -> set[str]:
 
 
 def readable(name: str, text: str, others: set[str]) -> bool:
-    """A name is there whole, or shortened so that it is no other."""
-    if name in text:
+    """A name is there whole, folded behind its signs, or shortened so that it is no other."""
+    folded = "".join(re.escape(sign) + (r"(?:[^\n]*\n[^\n]*?)?" if sign in "/_,=-" else "") for sign in name)
+    if re.search(folded, text):
         return True
     for begin, end in SHORTENED.findall(text):
         alike = {one for one in others if one.startswith(begin) and one.endswith(end)}

@@ -79,14 +79,16 @@ def test_site_marks_the_records_of_that_benchmark_and_round_alone(tmp_path: Path
     later.edit(lambda log: log.last(minutes=90))
     said = " ".join(run("site", rounds, "-o", site).stdout.split())
     assert said.count("1 benchmark folder without result logs (v1.0/ACME/results/rack2/resnet): ") == 1
-    mark = "of 2 results given; 1 folder has no logs"
+    mark = "† 1 folder of ResNet-50 in v1.0 has no logs here."
     home = _text(site / "index.html")
-    assert "† The best of the results given: ResNet-50 in v1.0 (1 without logs)." in home
-    assert home.count("†") == 2  # The explanation, and the cell of that benchmark and round.
+    assert home.count(mark) == 1
+    assert home.count("†") == 4, "and the cell of that benchmark and round in each view"
     assert mark in _text(site / "benchmarks" / "resnet.html")
     assert mark not in _text(site / "benchmarks" / "bert.html")
-    assert "ACME/results/rack2/resnet" in _text(site / "rounds" / "training_1.0.html")
-    assert "without result logs" not in _text(site / "rounds" / "training_1.1.html")
+    of_round = _text(site / "rounds" / "training_1.0.html")
+    assert of_round.count("1 folder of this round has no logs here: ") == of_round.count("no logs") == 1
+    assert "ACME/results/rack2/resnet" in of_round
+    assert "no logs" not in _text(site / "rounds" / "training_1.1.html")
 
 
 def _text(page: Path) -> str:

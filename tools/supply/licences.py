@@ -18,7 +18,7 @@ from packaging.utils import NormalizedName, canonicalize_name
 
 REPOSITORY = Path(__file__).parents[2]
 #: What users install. The adapters bring frameworks that a training has anyway, and the rest is for developers.
-EXTRAS = ("dask", "db", "rehearsal", "report", "tables")
+EXTRAS = ("dask", "db", "rehearsal", "tables")
 #: Where the metadata of a package say nothing: its licence, and where it says so.
 SAID_ELSEWHERE = {"pyrage": ("MIT", "the file LICENSE of its source")}
 HEAD = """# Third-party software

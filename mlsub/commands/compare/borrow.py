@@ -12,11 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
-from mlsub.commands.compare.measure import MeasuredEntry, measure, runs_of
 from mlsub.commands.compare.model import Comparison, PairComparison
 from mlsub.commands.compare.reading import ComparedSide, entry_name, read_side
 from mlsub.commands.compare.trainings import compare_sides, match
-from mlsub.commands.compare.words import short_value
 from mlsub.divisions import CLOSED
 from mlsub.findings import Finding
 from mlsub.io import MlsubError
@@ -25,6 +23,8 @@ from mlsub.log.changes import agreed_values
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import finding
 from mlsub.rules.load import rules_for
+from mlsub.score.difference.measure import MeasuredEntry, measure, runs_of
+from mlsub.score.difference.words import short_value
 from mlsub.submission.result import Result
 from mlsub.workspace import Context
 

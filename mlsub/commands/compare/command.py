@@ -10,6 +10,7 @@ import click
 from mlsub.commands import Command
 from mlsub.commands.options import asks, ready
 from mlsub.commands.output import Target, output_options
+from mlsub.present import CHART_FORMATS
 from mlsub.present.terminal import progress_bar
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     "--packages/--trainings",
     "packages",
     default=None,
-    help="Compare as packages or as trainings; otherwise organisations and rounds are packages.",
+    help="Compare as packages or as trainings; otherwise rounds are packages, and so is an organisation in two states.",
 )
 @click.option("--pair", "pairs", metavar="A_ENTRY=B_ENTRY", multiple=True, help="Pair these two entries; repeatable.")
 @click.option("--borrow", is_flag=True, help="Check B, a resubmission of A, by the rules on borrowed hyperparameters.")
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 @click.option("--resubmit", is_flag=True, help="Check A, an old result, for a new round; B is optional.")
 @click.option("-v", "--verbose", is_flag=True, help="Show all that differs between packages, not what comes first.")
 @asks(None)
-@output_options("compare")
+@output_options("compare", CHART_FORMATS, by_name=True)
 def command(
     old: str,
     new: str | None,
@@ -47,9 +48,10 @@ def command(
     """Compare two packages or two trainings, A and B.
 
     Organisations and rounds are compared as packages: what changes in entries, scores, systems, hyperparameters,
-    findings and files, in at most 60 lines without -v. Benchmark folders and systems are compared as trainings: entries
-    are paired by benchmark, division, name and number of accelerators, and the difference in time is shared out among
-    the length of the training, its speed, and the phases of a run. Nothing is written.
+    findings and files, in at most 60 lines without -v. Benchmark folders, systems, two organisations of a round and two
+    result files are compared as trainings: entries are paired by benchmark, division, name and number of accelerators,
+    and the difference in time is shared out among the length of the training, its speed, and the phases of a run.
+    Nothing is written.
 
     Exit status: packages: 0 no difference, 1 differences; trainings: 0 compared, and nothing found against --borrow or
     --resubmit, 1 findings; 2 could not compare.

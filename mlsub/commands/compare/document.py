@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
+from itertools import accumulate
 
 from mlsub.commands.compare import model
-from mlsub.commands.compare.model import Comparison, EntryChange, EntrySide, PairComparison
-from mlsub.commands.compare.words import PHASES, amount, part_words, rate
+from mlsub.commands.compare.model import Comparison, EntryChange, PairComparison
 from mlsub.io.show import first_few
 from mlsub.log.changes import Change
 from mlsub.present import document as doc
 from mlsub.review.fingerprints import must_be_exact
+from mlsub.score.difference.measure import EntrySide
+from mlsub.score.difference.words import PHASES, amount, part_name, part_words, rate
 from mlsub.submission.report import SCALING_TOLERANCE
 
 _NONE = "-"
@@ -24,6 +26,8 @@ _MEANINGS: dict[str, doc.Meaning] = {
 }
 #: The most entries without a counterpart that are named; half of the last digit that is shown of minutes.
 _NAMED, _VISIBLE = 20, 5e-7
+#: A part of a chart that is a smaller share of all changes goes into what is left.
+_SMALL = 0.005
 _NO_FINDING = {
     "borrow": "Nothing speaks against borrowing, as far as files can tell.",
     "resubmit": "Nothing speaks against submitting it again, as far as files can tell.",
@@ -138,6 +142,7 @@ def _pair_section(pair: PairComparison) -> doc.Section | None:
         _parts_section(pair),
         _facts_section(pair),
         _phases_section(pair),
+        _curves_chart(pair),
         doc.section(
             f"Hyperparameters and sizes, as most runs logged them: {differ}, {pair.same} are the same",
             _list_changes(values) if values else doc.Text("Both train with the same values."),
@@ -157,7 +162,36 @@ def _parts_section(pair: PairComparison) -> doc.Section | None:
         share = f"{_signless(part.minutes / whole * 100, 1)} %" if abs(whole) > 1e-9 else ""
         rows.append((_signless(part.minutes, 6, "+"), share, part_words(part, pair.old, pair.new)))
     rows.append((_signless(whole, 6, "+"), "", "together"))
-    return doc.section("What makes the difference", doc.Table(_PARTS, tuple(rows), key=2))
+    return doc.section("What makes the difference", doc.Table(_PARTS, tuple(rows), key=2), _parts_chart(pair))
+
+
+def _parts_chart(pair: PairComparison) -> doc.Chart:
+    """Draw the minutes that each part adds or takes, one after the other, and what they come to."""
+    least = _SMALL * sum(abs(part.minutes) for part in pair.parts)
+    steps = [(part_name(part), part.minutes) for part in pair.parts if abs(part.minutes) > least]
+    whole = sum(part.minutes for part in pair.parts)
+    rest = whole - sum(minutes for _, minutes in steps)
+    steps += [("all else", rest)] * (abs(rest) > least)
+    ends = [0.0, *accumulate(minutes for _, minutes in steps)]
+    spans = [(ends[row], ends[row + 1], row) for row, (_, minutes) in enumerate(steps)]
+    sides = (f"{name}: {_side_name(side, organisation=True)}." for name, side in (("A", pair.old), ("B", pair.new)))
+    series = (
+        doc.Series("longer", "spans", 3, tuple(span for span in spans if span[1] > span[0])),
+        doc.Series("shorter", "spans", 0, tuple(span for span in spans if span[1] <= span[0])),
+        doc.Series("together", "spans", 5, ((0.0, whole, len(steps)),)),
+    )
+    x, y = doc.Axis("minutes that B takes longer than A"), doc.Axis("part", names=(*(n for n, _ in steps), "together"))
+    return doc.Chart(title="Minutes by part", about=" ".join((*sides, pair.answer)), x=x, y=y, series=series)
+
+
+def _curves_chart(pair: PairComparison) -> doc.Chart | None:
+    """Draw the quality at the evaluations of a run of both; None where one of them has none."""
+    if not pair.old.curve or not pair.new.curve:
+        return None
+    series = (doc.Series("A", "curve", 2, pair.old.curve), doc.Series("B", "curve", 4, pair.new.curve))
+    x, y = doc.Axis("minutes since run_start"), doc.Axis("quality, as logged")
+    about = "Of each side the run whose time is the median."
+    return doc.Chart(title="Quality over minutes since run_start", about=about, x=x, y=y, series=series)
 
 
 def _signless(value: float, digits: int, sign: str = "") -> str:
@@ -172,7 +206,7 @@ def _facts_section(pair: PairComparison) -> doc.Section | None:
     means = [
         doc.Text(f"{name} has no score; its time is the mean of {side.counted} runs.")
         for name, side in zip("AB", sides, strict=True)
-        if side.minutes_of == "mean" and side.minutes is not None
+        if side.minutes_of == "mean" and side.minutes is not None and side.run is None
     ]
     # Apart from rounding.
     other = any(not math.isclose(one.scaling, one.expected_scaling, rel_tol=SCALING_TOLERANCE) for one in sides)
@@ -191,9 +225,12 @@ def _facts_section(pair: PairComparison) -> doc.Section | None:
         ("global batch size", *(_NONE if side.batch_size is None else amount(side.batch_size) for side in sides)),
         ("trained to convergence", *map(_convergence_words, sides)),
         ("convergence test", *(f"{one.verdict}{factors.get(one.scaling, '')}" for one in tests)),
+        ("evaluations of a run", *(_NONE if side.evaluations is None else amount(side.evaluations) for side in sides)),
+        ("blocks of a run", *(_NONE if side.blocks is None else amount(side.blocks) for side in sides)),
         ("samples/s in training", *(_NONE if side.throughput is None else rate(side.throughput) for side in sides)),
     ]
-    kept = tuple(row for row in rows if row[1:] != (_NONE, _NONE))
+    of_entry = ("scaling", "unscaled minutes", "convergence test") if all(side.run for side in sides) else ()
+    kept = tuple(row for row in rows if row[1:] != (_NONE, _NONE) and row[0] not in of_entry)
     return doc.section("Side by side", doc.Table(_SIDE_BY_SIDE, kept), *means)
 
 

@@ -10,6 +10,8 @@ from mlsub.findings import Finding, Severity
 from mlsub.log.changes import Change
 from mlsub.present.envelope import Answer
 from mlsub.rounds.benchmarks import Compatible
+from mlsub.score.difference.decompose import TimePart
+from mlsub.score.difference.measure import EntrySide
 
 
 class Side(msgspec.Struct, frozen=True, kw_only=True):
@@ -111,86 +113,6 @@ class PackageDiff(Answer, frozen=True, kw_only=True):
         msgspec.structs.force_setattr(self, "different", different)
 
 
-class ConvergenceSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """How far the runs had to train, in ``unit`` (epochs, samples, steps or tokens).
-
-    ``mean``, ``minimum`` and ``maximum`` are over the ``runs`` that converged and say where; None without any.
-    ``verdict`` and ``scaling`` are those of the convergence test, ``minimum_accepted`` its limit for the mean.
-    """
-
-    unit: str
-    runs: int
-    minimum: float | None = None
-    mean: float | None = None
-    maximum: float | None = None
-    verdict: str
-    scaling: float = 1.0
-    minimum_accepted: float | None = None
-
-
-class EntrySide(msgspec.Struct, frozen=True, kw_only=True):
-    """One side of a pair.
-
-    ``minutes`` are compared: ``unscaled`` times ``scaling``, the published score. ``minutes_of`` is ``score``, or
-    ``mean`` where there is no score and the mean of the runs that have a time stands in for ``unscaled``. ``counted``
-    runs are in it. ``expected`` is ``unscaled`` times ``expected_scaling``, the factor of the convergence test.
-    ``work`` is how far those runs trained, in the unit of ``convergence``; ``throughput`` samples a second of training.
-    ``organisation_name``, ``benchmark_name`` and ``division_name`` are the names that are the same in every round,
-    for whatever the folders and the description say. ``phases`` are in seconds, the mean over the runs that count; None
-    where the intervals of one are not logged.
-    """
-
-    organisation: str
-    system: str
-    benchmark: str
-    division: str | None
-    organisation_name: str
-    benchmark_name: str
-    benchmark_title: str
-    division_name: str | None
-    path: str
-    usage: str
-    round: str
-    official: str
-    runs: int
-    counted: int
-    minutes_of: str
-    unscaled: float | None
-    scaling: float
-    minutes: float | None
-    expected_scaling: float
-    expected: float | None
-    accelerator: str | None
-    accelerators: int | None
-    accelerator_minutes: float | None
-    convergence: ConvergenceSummary
-    work: float | None
-    throughput: float | None
-    batch_size: float | None
-    phases: dict[str, float | None]
-
-    @property
-    def name(self) -> str:
-        """System and benchmark."""
-        return f"{self.system} {self.benchmark}"
-
-
-class TimePart(msgspec.Struct, frozen=True, kw_only=True):
-    """A part of the difference in time: ``minutes`` more (or less, where negative) because ``old`` became ``new``.
-
-    ``name`` is ``work``, ``pace``, ``accelerators``, ``scaling`` or a phase; ``unit`` that of the two values. ``of``
-    says what a pace is the pace of: ``training``, or where logs do not tell that apart ``inside``, training with
-    evaluations and pauses, or ``run``.
-    """
-
-    name: str
-    old: float
-    new: float
-    unit: str
-    minutes: float
-    of: str | None = None
-
-
 class PairComparison(msgspec.Struct, frozen=True, kw_only=True):
     """Two entries side by side.
 
@@ -222,7 +144,7 @@ class Comparison(Answer, frozen=True, kw_only=True):
     finding speaks against it. ``only_old`` and ``only_new`` are the entries without a counterpart.
     """
 
-    SCHEMA: ClassVar[int] = 8
+    SCHEMA: ClassVar[int] = 9
 
     purpose: Literal["compare", "borrow", "resubmit"]
     passed: bool = True

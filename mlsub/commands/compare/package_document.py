@@ -7,11 +7,11 @@ from typing import TypeVar
 
 from mlsub.commands.compare.document import marked, sides_of, value_words, warnings_of
 from mlsub.commands.compare.model import EntryChange, PackageDiff
-from mlsub.commands.compare.words import TELLING, short_value
 from mlsub.io.show import first_few
 from mlsub.log.changes import Change
 from mlsub.present import document as doc
 from mlsub.present.text import render
+from mlsub.score.difference.words import TELLING, short_value
 
 T = TypeVar("T")
 

@@ -8,13 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mlsub.commands.compare.measure import runs_of
 from mlsub.commands.compare.model import EntryChange, FileChanges, FindingChange, PackageDiff, SystemChange
 from mlsub.commands.compare.reading import ComparedSide, compatibility, read_side
 from mlsub.findings import Finding, Kind
 from mlsub.io import MlsubError
 from mlsub.io.look import content_digest
 from mlsub.log.changes import Change, changed_fields, changed_hyperparameters
+from mlsub.score.difference.measure import runs_of
 from mlsub.submission.file_tree import Item, ItemKind, read_file_tree
 from mlsub.submission.find import PathKind
 from mlsub.submission.pairing import pairs, side_by_side, without
@@ -42,6 +42,9 @@ def compare(old: str, new: str, context: Context) -> PackageDiff:
     Raises:
         MlsubError: a side holds nothing to compare, or is not a folder.
     """
+    for path in (old, new):
+        if Path(path).is_file():
+            raise MlsubError(f"{path} is a file. Name a folder: an organisation's tree or a part of one.")
     before, after = read_side(old, context), read_side(new, context)
     kinds = before.place.kind, after.place.kind
     for kind in (PathKind.ORGANISATIONS, PathKind.BENCHMARK):

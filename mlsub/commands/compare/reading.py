@@ -56,7 +56,7 @@ class ComparedSide(Struct, frozen=True):
 
 
 def read_side(path: str, context: Context, *, intervals: bool = False) -> ComparedSide:
-    """Check a package, a part of one, or a folder of organisations.
+    """Check a package, a part of one, a folder of organisations, or one run of an entry, by the rules of the entry.
 
     Args:
         path: where it lies.
@@ -67,19 +67,37 @@ def read_side(path: str, context: Context, *, intervals: bool = False) -> Compar
         MlsubError: it holds nothing to compare, or is not a folder.
     """
     try:
-        place = locate(Path(path))
-        if place.kind is PathKind.LOG and Path(path).exists():
-            raise MlsubError(f"{path} is a file. Name a folder: an organisation's tree or a part of one.")
+        file = Path(path) if Path(path).is_file() else None
+        folder = path if file is None else str(file.parent)
+        place = locate(Path(folder))
+        alone = file is not None and place.kind is not PathKind.BENCHMARK
+        if alone or (place.kind is PathKind.LOG and Path(path).exists()):
+            raise MlsubError(f"{path} is a file. Name a folder, or a result file in a benchmark's folder.")
     except (OSError, ValueError) as error:
         raise MlsubError(f"{path} cannot be read: {error}") from error
-    (checked,) = check_with_logs([path], replace(context, request=replace(context.request, intervals=intervals)))
+    (checked,) = check_with_logs([folder], replace(context, request=replace(context.request, intervals=intervals)))
     report = checked.report
     no_entry = place.kind is PathKind.BENCHMARK and len(report.entries) != 1
     if report.official is Verdict.NOT_CHECKED or no_entry:
         why = next((f for f in report.findings if f.rejects), None)
         raise MlsubError(f"{path} cannot be checked: {why.message if why else 'it holds nothing'}")
     rules = get_round(str(report.usage), str(report.round), checked.overlay)
-    return ComparedSide(path, place, report, checked.results, rules)
+    results = checked.results
+    if file is not None:
+        results = tuple(run for run in (_single_run(result, file.name) for result in results) if run is not None)
+        if not results:
+            raise MlsubError(f"{path} is no run of the entry in its folder. Name a result file, or a folder.")
+    return ComparedSide(path, place, report, results, rules)
+
+
+def _single_run(result: Result, name: str) -> Result | None:
+    """Return a result of one of its runs alone, whose time stands in for the score; None where it has no such run."""
+    at = next((at for at, log in enumerate(result.logs) if log.name == name), None)
+    if at is None:
+        return None
+    score = replace(result.score, unscaled=None, scaling=1.0, expected_scaling=1.0)
+    rcp = replace(result.rcp, points=result.rcp.points[at : at + 1])
+    return replace(result, logs=(result.logs[at],), runs=1, score=score, rcp=rcp)
 
 
 def entry_name(result: EntryResult) -> str:

@@ -16,11 +16,9 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from mlsub.commands.compare.borrow import SOFTWARE
-from mlsub.commands.compare.measure import runs_of
 from mlsub.commands.compare.model import Comparison, Side
 from mlsub.commands.compare.reading import ComparedSide, entry_name, read_side
 from mlsub.commands.compare.trainings import compare_sides, match
-from mlsub.commands.compare.words import short_value
 from mlsub.findings import Effect, Finding, Verdict
 from mlsub.io import MlsubError
 from mlsub.io.look import content_digest
@@ -30,6 +28,8 @@ from mlsub.review.fingerprints import digest_log, must_be_exact
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round
 from mlsub.rounds.benchmarks import ResultsFolder
 from mlsub.rules.catalogue import finding, has_effect
+from mlsub.score.difference.measure import runs_of
+from mlsub.score.difference.words import short_value
 from mlsub.submission.find import find
 from mlsub.submission.pairing import without
 from mlsub.submission.result import Result

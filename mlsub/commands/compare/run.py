@@ -12,7 +12,8 @@ from mlsub.commands.compare.packages import compare as compare_packages
 from mlsub.commands.compare.resubmit import check_resubmission
 from mlsub.commands.compare.trainings import compare as compare_trainings
 from mlsub.io import MlsubError
-from mlsub.submission.find import PathKind, locate
+from mlsub.submission.find import PathKind, Place, find, organisation
+from mlsub.systems.description import read_content
 from mlsub.workspace import Context
 
 
@@ -48,7 +49,8 @@ def run(
     if packages is None and not of_trainings:
         kinds = (PathKind.ORGANISATION, PathKind.ORGANISATIONS)
         with suppress(OSError, ValueError):
-            packages = all(path is not None and locate(Path(path)).kind in kinds for path in (old, new))
+            places = [find(Path(path)) for path in (old, new) if path is not None]
+            packages = len(places) > 1 and all(one.kind in kinds for one in places) and not _are_rivals(places, context)
     if packages:
         if new is None:
             raise MlsubError("Two packages are compared: name A and B.")
@@ -66,3 +68,15 @@ def run(
     if source is not None:
         return check_borrowing(old, new, source, context, pairs)
     return compare_trainings(old, new, context, pairs)
+
+
+def _are_rivals(places: Sequence[Place], context: Context) -> bool:
+    """Return whether these are two organisations of one round, none of which went on from the other."""
+    rounds = {(place.usage, context.request.round or place.round) for place in places}
+    if len(rounds) > 1 or any(place.kind is not PathKind.ORGANISATION for place in places):
+        return False
+    submitters: list[set[str]] = []
+    for place in places:
+        descriptions = filter(None, map(read_content, Path(place.root, "systems").glob("*.json")))
+        submitters.append({organisation(str(content.get("submitter"))) for content in descriptions})
+    return all(submitters) and not set.intersection(*submitters)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from difflib import get_close_matches
 
-from mlsub.commands.compare.decompose import decompose
-from mlsub.commands.compare.measure import measure, runs_of, shown_division
 from mlsub.commands.compare.model import Comparison, PairComparison
 from mlsub.commands.compare.reading import ComparedSide, compatibility, entry_name, read_side
-from mlsub.commands.compare.words import answer
 from mlsub.io import MlsubError
-from mlsub.log.changes import changed_fields, changed_hyperparameters, count_agreed
+from mlsub.log.changes import changed_fields, count_agreed
+from mlsub.score.difference.measure import measure, runs_of, shown_division
+from mlsub.score.difference.words import explain
+from mlsub.submission.find import PathKind
 from mlsub.submission.pairing import Pair, pairs, side_by_side, without
 from mlsub.submission.result import Result
 from mlsub.workspace import Context
@@ -48,15 +49,8 @@ def compare_sides(before: ComparedSide, after: ComparedSide, found: Sequence[Pai
 def _compare_entries(before: ComparedSide, after: ComparedSide, pair: Pair) -> PairComparison:
     """Two entries side by side."""
     one, other = pair
-    measured = measure(one), measure(other)
-    old, new = measured[0].side, measured[1].side
-    undivided = measured[0].undivided or measured[1].undivided
-    if old.minutes is None or new.minutes is None:
-        undivided = undivided or "one of them has no time"
-    if (one.usage, one.benchmark_name) != (other.usage, other.benchmark_name):
-        undivided = "they train different benchmarks"
-    parts = () if undivided else decompose(*measured)
-    changes = changed_hyperparameters(runs_of(one), runs_of(other))
+    found = explain(measure(one), measure(other))
+    old, new = found.old, found.new
     ratio = old.minutes / new.minutes if old.minutes and new.minutes and min(old.minutes, new.minutes) > 0 else None
     compatible, warning = compatibility(one, other)
     return PairComparison(
@@ -64,21 +58,22 @@ def _compare_entries(before: ComparedSide, after: ComparedSide, pair: Pair) -> P
         new=new,
         ratio=ratio,
         reduction=None if ratio is None else 1 - 1 / ratio,
-        parts=parts,
-        undivided=undivided,
+        parts=found.parts,
+        undivided=found.undivided,
         same=count_agreed(runs_of(one), runs_of(other)),
-        hyperparameters=changes,
+        hyperparameters=found.hyperparameters,
         fields=changed_fields(before.description(one.description_path), after.description(other.description_path)),
         compatible=compatible,
         warning=warning,
-        answer=answer(old, new, parts, undivided, changes),
+        answer=found.answer,
     )
 
 
 def match(old: ComparedSide, new: ComparedSide, forced: Sequence[str] = ()) -> list[Pair]:
     """Pair the entries: those that are forced, then by benchmark, division and organisation, then by system.
 
-    Where each side has one organisation, or one entry, these belong together whatever they are.
+    Where each side has one organisation, or one entry, these belong together whatever they are; the entries of two
+    organisations by the number of accelerators, the fastest ones first.
 
     Args:
         old: one side.
@@ -96,10 +91,20 @@ def match(old: ComparedSide, new: ComparedSide, forced: Sequence[str] = ()) -> l
         names = one.benchmark_name, shown_division(one) or "", one.scaling_type or ""
         return (*names, one.organisation_name) if many else names
 
-    left = side_by_side(without(ours, found, 0), without(theirs, found, 1), group)
+    names = [{one.organisation_name for one in side} for side in (ours, theirs)]
+    rivals = not many and names[0] != names[1] and old.place.kind is new.place.kind is PathKind.ORGANISATION
+
+    def size(one: Result) -> tuple[object, ...]:
+        return (*group(one), one.accelerators_count or 0) if rivals else group(one)
+
+    left = side_by_side(without(ours, found, 0), without(theirs, found, 1), size)
     for _, (old_ones, new_ones) in sorted(left.items()):
         alone = len(old_ones) == len(new_ones) == 1
-        found += [(old_ones[0], new_ones[0])] if alone else pairs(old_ones, new_ones)
+        both = [(old_ones[0], new_ones[0])] if alone else pairs(old_ones, new_ones)
+        if rivals:
+            rest = (sorted(without(some, both, at), key=_speed) for at, some in enumerate((old_ones, new_ones)))
+            both += zip(*rest, strict=False)
+        found += both
     if len(ours) == len(theirs) == 1:
         found = [(ours[0], theirs[0])]
     if not found:
@@ -109,6 +114,10 @@ def match(old: ComparedSide, new: ComparedSide, forced: Sequence[str] = ()) -> l
             f"the first has {first}, the second {second}."
         )
     return found
+
+
+def _speed(one: Result) -> float:
+    return math.inf if one.published_minutes is None else one.published_minutes
 
 
 def _forced_pairs(forced: Sequence[str], ours: Sequence[Result], theirs: Sequence[Result]) -> list[Pair]:

@@ -35,10 +35,7 @@ if TYPE_CHECKING:
 
 #: The state of a database that another version of this program has made.
 _OLDER = "older"
-#: The folders of benchmarks without logs, by round, organisation and path.
-_WITHOUT_LOGS = (
-    "SELECT concat_ws('/', round, organisation, file) FROM folders_without_logs ORDER BY round, organisation, file"
-)
+_WITHOUT_LOGS = "SELECT usage, round, organisation, file FROM folders_without_logs ORDER BY ALL"
 
 
 class BuiltDatabase(Answer, frozen=True, kw_only=True):
@@ -98,7 +95,10 @@ def build(
             submissions=tuple(packages),
             passed_over=passed_over,
             rows={table.name: len(connection.table(table.name)) for table in stored()},
-            without_logs=tuple(folder for (folder,) in connection.execute(_WITHOUT_LOGS).fetchall()),
+            without_logs=tuple(
+                "/".join((round_key(usage, round_), *where))
+                for usage, round_, *where in connection.execute(_WITHOUT_LOGS).fetchall()
+            ),
             written=written,
             older=known == _OLDER,
             aside=aside,

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from mlsub.commands import LazyGroup
 from mlsub.commands.options import asks, ready
@@ -75,17 +76,14 @@ def build_command(asked: Request, output: str, parquet: str | None, force: bool,
     sys.exit(1 if built.passed_over else 0)
 
 
+_database = click.option(
+    "--db", "database", type=click.Path(), metavar="FILE", default="results.duckdb", show_default=True, help="Ask FILE."
+)
+
+
 @command.command("query", example="mlsub db query 'select * from entries limit 5'")
 @click.argument("statement", metavar="SQL")
-@click.option(
-    "--db",
-    "database",
-    type=click.Path(),
-    metavar="FILE",
-    default="results.duckdb",
-    show_default=True,
-    help="Query this database.",
-)
+@_database
 @click.option(
     "--limit",
     type=click.IntRange(1, 10_000_000),
@@ -143,13 +141,18 @@ def _complete_tables(_: click.Context, __: click.Parameter, incomplete: str) -> 
 
 @command.command("tables", example="mlsub db tables entries")
 @click.argument("names", metavar="[TABLE]...", nargs=-1, shell_complete=_complete_tables)
+@_database
 @format_option
-def tables(names: tuple[str, ...], format_: str) -> None:
-    """Show the tables and views of a database, and what their columns mean.
+def tables(names: tuple[str, ...], database: str, format_: str) -> None:
+    """Show the tables and views of a database, your own among them, and what their columns mean.
 
-    Exit status: 0 shown, 2 no such table.
+    Where there is no FILE yet, those that mlsub db build makes.
+
+    Exit status: 0 shown, 2 no such table, or FILE is named and is not there.
     """
-    from mlsub.commands.db import document, schema
+    from mlsub.commands.db import document, query, schema
 
-    shown = schema.Tables(tables=schema.find_tables(names))
+    named = click.get_current_context().get_parameter_source("database") is not ParameterSource.DEFAULT
+    known = query.tables_of(Path(database)) if named or Path(database).is_file() else schema.tables()
+    shown = schema.Tables(tables=schema.find_tables(names, known))
     Target("db tables", format_).write(shown, lambda: document.tables_document(shown))

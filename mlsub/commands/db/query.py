@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 import msgspec
 
-from mlsub.commands.db.schema import ABOUT, FORMAT
+from mlsub.commands.db.schema import ABOUT, FORMAT, StoredTable, TableColumn, tables
 from mlsub.io import MlsubError, needs_extra
 from mlsub.present.envelope import Answer
 
@@ -98,6 +98,32 @@ def query_arrow(database: Path, statement: str, limit: int, seconds: float = SEC
         return ArrowResult(found.slice(0, limit), found.num_rows > limit)
 
     return _answer(database, statement, seconds, ask)
+
+
+#: A row a column of a table or view, with what the comments in the database say.
+_COLUMNS = """
+SELECT t.name, t.kind, t.comment, c.column_name, c.data_type, c.comment FROM (
+SELECT table_name AS name, 'table' AS kind, comment, table_oid AS oid FROM duckdb_tables() WHERE NOT internal
+UNION ALL SELECT view_name, 'view', comment, view_oid FROM duckdb_views() WHERE NOT internal) AS t
+JOIN duckdb_columns() AS c ON c.table_oid = t.oid ORDER BY t.kind, t.name, c.column_index
+"""
+_MOST_COLUMNS = 10_000
+
+
+def tables_of(database: Path) -> tuple[StoredTable, ...]:
+    """Return the tables of a database, then its views.
+
+    Raises:
+        MlsubError: there is no such database, or it cannot be read.
+    """
+    known, found = {table.name: table for table in tables()}, dict[str, StoredTable]()
+    for name, kind, meaning, column, type_, about in query_rows(database, _COLUMNS, _MOST_COLUMNS).rows:
+        if name != ABOUT:
+            sql = known[name].sql if name in known else None
+            one = found.get(name) or StoredTable(name, kind, meaning or "", (), sql)
+            added = TableColumn(column, None if kind == "view" else type_, about or "")
+            found[name] = msgspec.structs.replace(one, columns=(*one.columns, added))
+    return tuple(found[name] for name in dict.fromkeys((*known, *found)) if name in found)
 
 
 def check_ready(*places: Path) -> None:

@@ -21,7 +21,6 @@ from mlsub.rounds.benchmarks import benchmark_of
 from mlsub.submission.find import organisation
 from mlsub.submission.model import LogReport
 from mlsub.submission.report import SystemResult
-from mlsub.submission.result import round_key
 from mlsub.systems.description import read_content
 from mlsub.systems.fields import SystemFacts, category
 from mlsub.systems.names import chip_of
@@ -97,7 +96,6 @@ _CELLS: dict[str, Callable[[Any], Any]] = {
     "BIGINT": integer,
     "DOUBLE": number,
     "TIMESTAMP": moment,
-    "VARCHAR[]": list,
 }
 
 
@@ -128,19 +126,18 @@ def package_rows(folder: Path, round_: Round, checked: Checked) -> Rows:
         checked: what came of checking its whole tree: paths are relative to the organisation's folder.
     """
     report, results = checked.report, checked.results
-    round_name, name = round_key(round_.usage, round_.name), text(folder.name) or "."
-    of = {"round": round_name, "organisation": name, "organisation_name": organisation(name)}
-    keys = {one.path: f"{round_name}/{name}/{text(one.path.removeprefix('results/'))}" for one in results}
+    name = text(folder.name) or "."
+    of = {"usage": round_.usage, "round": round_.name, "organisation": name, "organisation_name": organisation(name)}
+    keys = {one.path: text(one.entry) for one in results}
     counts = {"systems": len(report.systems), "entries": len(results), "runs": len(report.logs)}
     yield "submissions", {**of, **counts, "accepted": sum(result.accepted for result in results)}
     for system in report.systems:
         yield "systems", {**_system_row(folder, round_, system), **of}
     for result in results:
         logs, entry = result.logs, {"entry": keys[result.path]}
-        # The batch size that the first run logs, whether the convergence test took place or not.
-        batch_size = logs[0].run.hyperparameters.get("global_batch_size") if logs else None
-        chip = _chip_columns(result.accelerator_model_name, result.system_name, result.system)
-        yield "entries", {**result.columns(), **chip, **of, **entry, "batch_size": batch_size}
+        # Without the convergence test, the batch size that the first run logs.
+        logged = logs[0].run.hyperparameters.get("global_batch_size") if logs else None
+        yield "entries", {**result.columns(), **of, **entry, "batch_size": result.rcp.batch_size or logged}
         for log in logs:
             of_run = {**entry, "run": f"{entry['entry']}/{text(log.name)}"}
             for table, row in _run_rows(log, folder):

@@ -12,12 +12,13 @@ from mlsub.io import MlsubError
 from mlsub.io.data import shipped
 from mlsub.io.problems import did_you_mean
 from mlsub.present.envelope import Answer
+from mlsub.present.tables import columns as result_columns
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 #: Changes whenever tables do: a database of another number is built anew.
-FORMAT = 6
+FORMAT = 7
 #: Where a database says what it is.
 ABOUT = "mlsub_database"
 
@@ -51,7 +52,7 @@ class Tables(Answer, frozen=True, kw_only=True):
 class _Written(msgspec.Struct, frozen=True):
     """A table or view as tables.yaml has it; a column has a type and a meaning, of a view the meaning alone.
 
-    ``rest`` is the table whose columns a view has after its own.
+    ``rest`` is the table whose columns a view has after its own; those of entries are the columns of results.
     """
 
     meaning: str
@@ -65,6 +66,7 @@ def tables() -> tuple[StoredTable, ...]:
     """Return the tables, then the views."""
     written = shipped(__file__, "tables.yaml", dict[str, _Written])
     found = []
+    written["entries"].columns.update({column.name: (column.type, column.meaning) for column in result_columns()})
     for name, one in written.items():
         rest = written[one.rest].columns if one.rest else {}
         columns = []
@@ -75,13 +77,13 @@ def tables() -> tuple[StoredTable, ...]:
     return tuple(found)
 
 
-def find_tables(names: Sequence[str]) -> tuple[StoredTable, ...]:
-    """Return the tables and views of these names; all where none is given.
+def find_tables(names: Sequence[str], known: Sequence[StoredTable]) -> tuple[StoredTable, ...]:
+    """Return those of known tables and views that have these names; all where none is given.
 
     Raises:
         MlsubError: there is none of a name.
     """
-    by_name = {table.name: table for table in tables()}
+    by_name = {table.name: table for table in known}
     for name in names:
         if name not in by_name:
             raise MlsubError(f"There is no table {name!r}{did_you_mean(name, by_name)}")

@@ -16,6 +16,7 @@ from mlsub.commands.output import Target, format_option, output_options, tell, w
 from mlsub.commands.settings import setting
 from mlsub.io.look import content_digest
 from mlsub.io.write import check_output
+from mlsub.present import CHART_FORMATS
 from mlsub.present.terminal import progress_bar
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def command() -> None:
     short_help="Show the reference points of a benchmark.",
 )
 @benchmark_options(_USAGE, rcp_points)
-@output_options("rcp show")
+@output_options("rcp show", CHART_FORMATS, by_name=True)
 def show(benchmark: str, round_: Round, points: Cutoff, target: Target) -> None:
     """Show the reference points of BENCHMARK: by batch size the mean of the reference and the least that is accepted.
 
@@ -61,18 +62,17 @@ def show(benchmark: str, round_: Round, points: Cutoff, target: Target) -> None:
 @click.option(
     "--batch-size", type=click.FloatRange(min=1), required=True, help="Set the global batch size of the runs."
 )
-@output_options("rcp plan")
+@output_options("rcp plan", CHART_FORMATS, by_name=True)
 def plan(benchmark: str, round_: Round, points: Cutoff, batch_size: float, target: Target) -> None:
     """Say what runs of BENCHMARK at a batch size need, before any of them has run.
 
     Exit status: 0, 1 where no reference covers the batch size, 2 where there is no reference at all.
     """
     from mlsub.commands.rcp import document, run
-    from mlsub.convergence.curves import plan_of
 
-    needed = plan_of(round_, benchmark, batch_size, points)
-    target.write(run.Planned(plan=needed), lambda: document.plan_document(needed))
-    sys.exit(1 if needed.minimum is None else 0)
+    needed = run.plan(round_, benchmark, batch_size, points)
+    target.write(needed, lambda: document.plan_document(needed))
+    sys.exit(1 if needed.plan.minimum is None else 0)
 
 
 @command.command(
@@ -81,7 +81,7 @@ def plan(benchmark: str, round_: Round, points: Cutoff, batch_size: float, targe
     short_help="Show how near the limit existing runs are.",
 )
 @asks(rules=True, convergence=True)
-@output_options("rcp margin")
+@output_options("rcp margin", CHART_FORMATS, by_name=True)
 def margin(asked: Request, target: Target) -> None:
     """Show how near the limit of the convergence test existing results are.
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from math import nan
 
-from mlsub.commands.rcp.run import Margins, NewReference
+from mlsub.commands.rcp.run import Margins, NewReference, Planned
+from mlsub.convergence import Cutoff, curves
 from mlsub.convergence.chance import Chance
 from mlsub.convergence.curves import BatchPlan, ReferenceRow, ReferenceTable
 from mlsub.convergence.margin import Margin, PackageMargins
@@ -13,12 +15,15 @@ from mlsub.convergence.reference import Point, describe_cutoff, merged_between
 from mlsub.convergence.words import format_number
 from mlsub.io.show import plural
 from mlsub.present.document import (
+    Axis,
     Block,
+    Chart,
     Column,
     Document,
     Facts,
     Findings,
     Items,
+    Series,
     Span,
     Table,
     Text,
@@ -51,6 +56,7 @@ def points_document(table: ReferenceTable) -> Document:
     return document(
         f"{_title(table)}: {table.unit} to converge, {table.runs} runs an entry",
         _point_table(table.rows, "pruned", pruned),
+        _reference_chart(table.usage, table.round, table.benchmark, table.reference_points),
         Text(hull) if any("hull" in why for why in pruned) else None,
         Text(f"Changed later, which does not count here: {later}") if later else None,
     )
@@ -90,20 +96,59 @@ def _why_pruned(row: ReferenceRow) -> str:
     return why if not row.on_hull else f"{why}, though on the hull"
 
 
-def plan_document(plan: BatchPlan) -> Document:
+def plan_document(planned: Planned) -> Document:
     """Show what runs at a batch size need."""
+    plan = planned.plan
     facts = [("reference", _HOW[plan.how])]
     if plan.mean is not None and plan.stdev is not None and plan.minimum is not None:
         mean, minimum = format_number(plan.mean), format_number(plan.minimum)
         facts += [
-            ("mean", f"{mean} {plan.unit}, stdev {format_number(plan.stdev)}"),
-            ("accepted", f"an olympic mean of {minimum} {plan.unit} or more"),
+            ("mean", f"{mean} {plan.unit}{_evaluations(planned, plan.mean)}, stdev {format_number(plan.stdev)}"),
+            ("accepted", f"an olympic mean of {minimum} {plan.unit}{_evaluations(planned, plan.minimum)} or more"),
         ]
         if plan.normalised:
             factor = plan.mean / plan.minimum if plan.minimum > 0 else 1.0
             scaled = f"below {mean} {plan.unit} the time is scaled up, by {factor:.4f} at the limit"
             facts.append(("faster", scaled))
-    return document(f"{_title(plan)}, batch size {plan.batch_size:g}", Facts(tuple(facts)))
+    if planned.first_evaluation is not None:
+        first, every = format_number(planned.first_evaluation), format_number(planned.evaluation_interval)
+        facts.append(("evaluations", f"the rules ask for one at {first} {plan.unit}, then every {every}"))
+    facts.append(("runs", f"{planned.runs}, of which {planned.may_fail} may fail"))
+    if planned.chance is not None:
+        facts.append(("chance", f"{_percent(planned.chance)} that runs pass that spread as the reference's do"))
+    chart = _reference_chart(plan.usage, plan.round, plan.benchmark, plan.reference_points, plan)
+    return document(f"{_title(plan)}, batch size {plan.batch_size:g}", Facts(tuple(facts)), chart)
+
+
+def _evaluations(planned: Planned, value: float) -> str:
+    count = planned.evaluations(value)
+    return "" if count is None else f" ({count:.1f} evaluations)"
+
+
+def _reference_chart(usage: str, round_: str, benchmark: str, cutoff: Cutoff, plan: BatchPlan | None = None) -> Chart:
+    """Draw the points of a reference by batch size, the limit, and where the runs that are planned lie."""
+    known = curves.reference_of(get_round(usage, round_), benchmark, cutoff=cutoff)
+    kept = tuple((point.batch_size, point.mean) for point in known.kept)
+    spread = tuple((point.batch_size, point.mean - point.stdev, point.mean + point.stdev) for point in known.kept)
+    pruned = tuple((point.batch_size, point.mean) for point in known.points if point not in known.kept)
+    limits = {(point.batch_size, known.with_allowance(point).minimum) for point in known.kept}
+    lines = tuple(place for line in curves.limit_lines(known) for place in (*line, (nan, nan)))
+    own: tuple[tuple[float, float], ...] = ()
+    if plan is not None and plan.mean is not None and plan.minimum is not None:
+        own, limits = ((plan.batch_size, plan.mean),), limits | {(plan.batch_size, plan.minimum)}
+    series = (
+        Series("stdev", "whiskers", 5, spread),
+        Series("pruned", "hollow", 5, pruned),
+        Series("mean between points", "line", 2, curves.mean_line(known.kept)),
+        Series("limit between points", "rule", 3, lines),
+        Series("mean", "marks", 2, kept),
+        Series("limit", "ticks", 3, tuple(sorted(limits))),
+        Series("mean of this batch size", "large", 6, own),
+    )
+    x = Axis("global batch size, samples", log=curves.spans_a_decade([point.batch_size for point in known.points]))
+    y, title = Axis(f"{known.unit} to converge"), f"{known.unit.capitalize()} to converge by batch size"
+    about = f"Reference of {benchmark} in {usage} v{round_}: accepted is a mean at the limit or above."
+    return Chart(title=title, about=about, x=x, y=y, series=series)
 
 
 def _title(found: ReferenceTable | BatchPlan) -> str:
@@ -128,8 +173,10 @@ def margins_document(margins: Margins) -> Document:
 
 def _margin_report(report: PackageMargins) -> Iterator[Block | None]:
     yield round_line(report.usage, report.round, report.round_from)
-    if len(report.entries) > 1:
-        yield _overview(report)
+    order = sorted(report.entries, key=lambda entry: (entry.percent is not None, entry.percent or 0.0))
+    if len(order) > 1:
+        yield _overview(report, order)
+    yield _margin_chart(report, order) if any(entry.limit for entry in order) else None
     for entry in report.entries:
         runs = f"{entry.runs} of {entry.needed} runs" if entry.runs < entry.needed else f"{entry.runs} runs"
         title = f"{report.name_of(entry)}: {entry.verdict}, {runs}"
@@ -143,9 +190,26 @@ def _margin_report(report: PackageMargins) -> Iterator[Block | None]:
     yield Text(f"{tested}{own}{': ' if counts else ''}{counts}{rest}")
 
 
-def _overview(report: PackageMargins) -> Table:
+def _margin_chart(report: PackageMargins, order: Sequence[Margin]) -> Chart:
+    """Draw how far the mean of each entry, and that of its reference, lies from the limit."""
+    points = [
+        (entry.percent, 100 * (entry.reference_mean / entry.limit - 1), report.name_of(entry).removeprefix("results/"))
+        for entry in order
+        if entry.percent is not None and entry.reference_mean is not None and entry.limit
+    ]
+    places = range(len(points))
+    series = (
+        Series("limit", "ticks", 3, tuple((0.0, at) for at in places)),
+        Series("mean of the reference", "hollow", 5, tuple((points[at][1], at) for at in places)),
+        Series("mean of the entry", "marks", 2, tuple((points[at][0], at) for at in places)),
+    )
+    x, y = Axis("per cent of the limit"), Axis("entry", names=tuple(name for *_, name in points))
+    about = "What lies left of the limit fails; what lies left of the mean of the reference is scaled up."
+    return Chart(title="Distance of the mean to the limit", about=about, x=x, y=y, series=series)
+
+
+def _overview(report: PackageMargins, order: Sequence[Margin]) -> Table:
     """Return one row an entry, those nearest to the limit first."""
-    order = sorted(report.entries, key=lambda entry: (entry.percent is not None, entry.percent or 0.0))
     columns = (
         EntryColumn("entry", when_narrow="shorten", value=report.name_of),
         EntryColumn("verdict", when_narrow="keep", value=lambda one: one.verdict),

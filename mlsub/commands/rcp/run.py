@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
-from mlsub.convergence.chance import Bootstrap
-from mlsub.convergence.curves import BatchPlan, ReferenceTable
+from mlsub.convergence import Cutoff
+from mlsub.convergence.chance import Bootstrap, chance_like
+from mlsub.convergence.curves import BatchPlan, ReferenceTable, plan_of
 from mlsub.convergence.margin import Margin, PackageMargins, margins_of
 from mlsub.convergence.reference import Point
 from mlsub.findings import Finding, Verdict
 from mlsub.present.envelope import Answer
+from mlsub.review.cadence import evaluations_asked
+from mlsub.rounds import Round
+from mlsub.rules.load import entry_requirements
 from mlsub.submission.report import Report
 from mlsub.workspace import in_one_line
 
@@ -24,11 +28,27 @@ class Points(Answer, frozen=True, kw_only=True):
 
 
 class Planned(Answer, frozen=True, kw_only=True):
-    """What runs at a batch size need."""
+    """What runs at a batch size need.
 
-    SCHEMA: ClassVar[int] = 2
+    An entry has ``runs``, of which ``may_fail`` may fail. ``chance`` (0 to 1) is that of passing for runs that spread
+    as the reference's do. The rules ask for evaluations at ``first_evaluation`` and ``evaluation_interval`` apart, in
+    the unit of the plan; both are None where they count another one.
+    """
+
+    SCHEMA: ClassVar[int] = 3
 
     plan: BatchPlan
+    runs: int
+    may_fail: int
+    chance: float | None
+    first_evaluation: float | None
+    evaluation_interval: float | None
+
+    def evaluations(self, value: float) -> float | None:
+        """Return how many evaluations a run has had that is so far; None where the rules count another unit."""
+        if not self.evaluation_interval or self.first_evaluation is None:
+            return None
+        return 1 + (value - self.first_evaluation) / self.evaluation_interval
 
 
 class NewPoint(Point, frozen=True, kw_only=True):
@@ -70,6 +90,22 @@ class Margins(Answer, frozen=True, kw_only=True):
     def entries(self) -> tuple[Margin, ...]:
         """The entries of all paths."""
         return tuple(entry for report in self.reports for entry in report.entries)
+
+
+def plan(round_: Round, benchmark: str, batch_size: float, cutoff: Cutoff) -> Planned:
+    """Return what runs of a benchmark need at a batch size.
+
+    Raises:
+        MlsubError: there is no reference, or the installed file is broken.
+    """
+    needs = entry_requirements(round_.usage, round_.name, benchmark, round_.overlay)
+    found, chance = plan_of(round_, benchmark, batch_size, cutoff), None
+    if found.mean is not None and found.stdev is not None and found.minimum is not None:
+        chance = chance_like(found.mean, found.stdev, found.minimum, needs.runs, benchmark)
+    unit, *asked = evaluations_asked(benchmark, round_.usage, round_.name, batch_size) or ("",)
+    first, every = asked if unit == found.unit else (None, None)
+    numbers = {"first_evaluation": first, "evaluation_interval": every, "chance": chance}
+    return Planned(plan=found, runs=needs.runs, may_fail=needs.forgiven, **numbers)
 
 
 def find_margins(reports: Sequence[Report], overlay: str | None, own: str | None) -> Margins:

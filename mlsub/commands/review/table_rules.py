@@ -6,7 +6,6 @@ import math
 import os
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
@@ -14,8 +13,6 @@ import msgspec
 
 from mlsub.commands.review.table import OfficialColumn, TableRow, letters
 from mlsub.findings import Finding
-from mlsub.io import MlsubError
-from mlsub.io.read import read_text
 from mlsub.io.show import readable
 from mlsub.rules.catalogue import finding
 from mlsub.submission.find import organisation
@@ -23,8 +20,7 @@ from mlsub.submission.result import Result
 from mlsub.systems.fields import show_status
 
 #: The file of the result summarizer in the folder of a system's results, and the key in it.
-_ID_FILE, _PRIVATE_ID = "privateid.json", "private_id"
-_MAX_ID_FILE = 64 << 10
+_PRIVATE_ID = "private_id"
 _DETAILS = re.compile(r"/([^/]{1,400})/systems/([^/]{1,400})\.json$")
 _COUNTS = ("number_of_nodes", "host_processors_count", "accelerators_count")
 _NAMES = ("submitter", "system_name", "host_processor_model_name", "accelerator_model_name", "framework", *_COUNTS)
@@ -211,8 +207,8 @@ def _compare_ids(row: TableRow, key: Key, seen: _Comparison) -> Iterator[Finding
         if not text:
             continue
         first, owner = seen.ids.setdefault((name, text), (row, key))
-        file = id_file(seen.results[key][0])
-        known = private_id(file) if name == _PRIVATE_ID else ""
+        result = seen.results[key][0]
+        file, known = result.private_id_file, result.private_id if name == _PRIVATE_ID else ""
         # Two files with the same private ID have a finding of their own.
         if owner != key and text != known:
             yield seen.about(row, "table.id", "Two systems have the same ID", actual=f"as in line {first.line}")
@@ -225,27 +221,11 @@ def audit_ids(results: Sequence[Result]) -> Iterator[About]:
     """Yield systems of a round whose private ID, in the file of the result summarizer, is another's: see above."""
     owners: dict[str, Result] = {}
     for result in {(one.organisation, one.system): one for one in results}.values():
-        file = id_file(result)
-        stated = private_id(file)
+        stated = result.private_id
         first = owners.setdefault(stated, result) if stated else result
         if first is not result:
-            place, other = (os.path.relpath(of, result.root) for of in (file, id_file(first)))
+            place, other = (os.path.relpath(of, result.root) for of in (result.private_id_file, first.private_id_file))
             yield result.organisation, finding("table.private-id", place, actual=f"as in {other}")
-
-
-def id_file(result: Result) -> Path:
-    """Return the file that the result summarizer keeps a system's private ID in."""
-    return result.folder.parents[1 if result.scaling_type else 0] / _ID_FILE
-
-
-def private_id(file: Path) -> str:
-    """Return the ID in such a file; empty where there is none that can be read."""
-    try:
-        content: Any = msgspec.json.decode(read_text(file, most=_MAX_ID_FILE))
-    except (MlsubError, msgspec.DecodeError, RecursionError):
-        return ""
-    stated = content.get(_PRIVATE_ID) if isinstance(content, dict) else None
-    return stated[:400] if isinstance(stated, str) else ""
 
 
 def _says(text: str, value: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
@@ -21,7 +22,8 @@ from mlsub.present.entries import (
     summary,
 )
 from mlsub.present.tables import ResultColumn, Row, columns, legible
-from mlsub.submission.report import EntryResult, Report
+from mlsub.submission.report import Report
+from mlsub.submission.result import Result
 from mlsub.systems.fields import aliases, category, close_category
 
 #: Bypasses that are named one by one; JSON has them all.
@@ -29,26 +31,34 @@ MAX_BYPASSES = 10
 #: Unknown statuses that are reported one by one.
 _MAX_NOTES = 10
 _COLUMNS = (
-    *("organisation", "system", "benchmark", "division", "converged", "batch", "convergence"),
-    *("RCP", "scaling", "minutes", "expected", "scale", "MJ", "verdict"),
+    *("organisation", "system", "accelerators", "accelerator", "benchmark", "division", "converged", "batch"),
+    *("convergence", "RCP", "scaling", "minutes", "expected", "scale", "MJ", "verdict"),
 )
+#: Accelerators that a chart tells apart; the least frequent ones are one colour.
+_KINDS = 7
+_UNCOUNTED = {-1: "?", 0: "CPU only"}
 
 
-def document_of(reports: Sequence[Report]) -> doc.Document:
-    """The score of each entry, and what kept a report from having any."""
+def document_of(reports: Sequence[Report], results: Sequence[Result]) -> doc.Document:
+    """The score of each entry, and what kept a report from having any; ``results`` are those that are shown."""
+    alone, by_root = len(reports) == 1, {root: list(some) for root, some in groupby(results, lambda one: one.root)}
     return doc.document(
         "Results",
-        *(doc.section(doc.Span(report.root, "path"), *_report(report, alone=len(reports) == 1)) for report in reports),
+        *(
+            doc.section(doc.Span(report.root, "path"), *_report(report, by_root.get(report.root, []), alone=alone))
+            for report in reports
+        ),
         doc.Text(partly) if (partly := partly_checked(reports)) else None,
     )
 
 
-def _report(report: Report, *, alone: bool) -> Iterator[doc.Block | None]:
+def _report(report: Report, entries: Sequence[Result], *, alone: bool) -> Iterator[doc.Block | None]:
     yield round_line(report.usage, report.round, report.round_from, report.judged_by)
     yield rehearsal_note(report.usage)
-    if entries := [entry for entry in report.entries if entry.runs]:
+    if entries:
         table = results_table(entries, _COLUMNS, whole=True)
         yield table
+        yield _minutes_chart([entry.columns() for entry in entries])
         yield from notes_on_rcp(entries)
         yield doc.Facts(tuple(_legend(table, entries, report.judged_by)))
         yield doc.Items(tuple(_bypasses(entries)))
@@ -57,6 +67,33 @@ def _report(report: Report, *, alone: bool) -> Iterator[doc.Block | None]:
     else:
         yield doc.Findings(report.findings)
     yield from _counts(report, alone=alone)
+
+
+def _minutes_chart(rows: Sequence[Row]) -> doc.Chart | None:
+    """Draw the minutes of results by benchmark and number of accelerators; None of fewer than two."""
+    timed = [row for row in rows if (row["published_minutes"] or 0) > 0 and row["scaling_type"] != "weak"]
+    if len(timed) < 2:
+        return None
+    sizes = sorted({(row["benchmark"], _accelerators(row)) for row in timed})
+    kinds = Counter(map(_kind, timed)).most_common()
+    named = [kind for kind, _ in kinds[: len(kinds) if len(kinds) <= _KINDS + 1 else _KINDS]]
+    series: dict[str, list[tuple[float, ...]]] = {name: [] for name in (*named, "others")}
+    for row in timed:
+        kind, place = _kind(row), sizes.index((row["benchmark"], _accelerators(row)))
+        series[kind if kind in named else "others"].append((row["published_minutes"], place))
+    drawn = tuple(doc.Series(name, "marks", at, tuple(some)) for at, (name, some) in enumerate(series.items()))
+    y = doc.Axis("benchmark, accelerators", names=tuple(f"{name}, {_UNCOUNTED.get(n, n)}" for name, n in sizes))
+    title = "Minutes to train by benchmark and number of accelerators"
+    about = f"{len(timed)} results; farther left is faster. Compare results of one row."
+    return doc.Chart(title=title, about=about, x=doc.Axis("minutes", log=True), y=y, series=drawn)
+
+
+def _accelerators(row: Row) -> int:
+    return -1 if row["accelerators_count"] is None else int(row["accelerators_count"])
+
+
+def _kind(row: Row) -> str:
+    return str(row["accelerator_name"] or ("unknown" if row["accelerators_count"] != 0 else "CPU only"))
 
 
 def _counts(report: Report, *, alone: bool) -> Iterator[doc.Block]:
@@ -74,7 +111,7 @@ def _counts(report: Report, *, alone: bool) -> Iterator[doc.Block]:
     yield doc.Items(tuple(count_unofficial(report, "mlsub check -v shows them")))
 
 
-def _legend(table: doc.Table, entries: Sequence[EntryResult], judged_by: str | None) -> Iterator[tuple[str, str]]:
+def _legend(table: doc.Table, entries: Sequence[Result], judged_by: str | None) -> Iterator[tuple[str, str]]:
     """What those columns of the table hold whose names do not say it."""
     shown = {column.name for column in table.columns}
     units: dict[str, list[str]] = {}
@@ -98,7 +135,7 @@ def _legend(table: doc.Table, entries: Sequence[EntryResult], judged_by: str | N
         yield "MJ", "energy of the timed part, scaled as the minutes are"
 
 
-def _bypasses(entries: Sequence[EntryResult]) -> Iterator[tuple[doc.Span | str, ...]]:
+def _bypasses(entries: Sequence[Result]) -> Iterator[tuple[doc.Span | str, ...]]:
     bypassed = [entry for entry in entries if entry.rcp.bypass is not None]
     for entry in bypassed[:MAX_BYPASSES]:
         yield (doc.Span(entry.path, "path"), f": the RCP test is bypassed by {entry.rcp.bypass}")
@@ -120,6 +157,7 @@ def _round(rows: Sequence[Row], usage: str, round_: str) -> doc.Section | None:
     return doc.section(
         f"{usage} v{round_}",
         rehearsal_note(usage),
+        _minutes_chart(rows),
         doc.Table(heads, tuple(tuple(_row_cell(row, column) for column in shown) for row in rows)),
     )
 

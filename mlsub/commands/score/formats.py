@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from importlib.util import find_spec
 from typing import Any
 
@@ -12,6 +13,8 @@ from mlsub.divisions import DIVISIONS
 from mlsub.io import MlsubError, needs_extra
 from mlsub.io.show import rounded
 from mlsub.present.tables import ResultColumn, Row, Value, columns, csv_of, is_formula, legible, parquet_of
+from mlsub.rounds import Round
+from mlsub.submission.result import Result
 
 #: The most characters that a cell of a workbook can have.
 MAX_CELL = 32_767
@@ -20,7 +23,12 @@ _WIDEST = 50
 _CODE = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)")
 #: The sheet of entries that state neither closed nor open; only there if there are any.
 _OTHERS = "other"
-
+#: The columns of the official wide table before and after those of benchmarks.
+_BEFORE = (
+    *("division", "availability", "submitter", "system", "number_of_nodes", "host_processor_model_name"),
+    *("host_processors_count", "accelerator_model_name", "accelerators_count", "framework", "notes", "private_id"),
+)
+_AFTER = ("details_url", "code_url")
 
 #: What writes those formats that are no text.
 LIBRARIES = {"parquet": "pyarrow", "xlsx": "openpyxl"}
@@ -36,15 +44,17 @@ def check_library(name: str) -> None:
         raise _missing(name)
 
 
-def render_rows(name: str, rows: Sequence[Row]) -> bytes:
-    """The rows as a file of one of the formats ``csv``, ``parquet`` and ``xlsx``.
+def render_rows(name: str, results: Sequence[Result]) -> bytes:
+    """The results as a file of one of the formats ``csv``, ``wide``, ``parquet`` and ``xlsx``.
 
     Raises:
         MlsubError: the library is not installed, or its installation is broken.
     """
+    if name == "wide":
+        return render_wide(results)
     render = {"csv": render_csv, "parquet": render_parquet, "xlsx": render_xlsx}[name]
     try:
-        return render(rows)
+        return render([result.columns() for result in results])
     except ImportError as error:
         raise _missing(name) from error
 
@@ -56,6 +66,42 @@ def _missing(name: str) -> MlsubError:
 def render_csv(rows: Sequence[Row]) -> bytes:
     """The rows as :func:`mlsub.present.tables.csv_of` writes them."""
     return csv_of([column.name for column in columns()], _cells(rows))
+
+
+def render_wide(results: Sequence[Result]) -> bytes:
+    """The results as the official result summarizer writes them: a table a round, a row a system, a column a benchmark.
+
+    Weak scaling has a table of its own, with three columns a benchmark.
+    """
+    tables: dict[tuple[str, str, bool], dict[tuple[str, str], list[Result]]] = {}
+    for one in results:
+        systems = tables.setdefault((one.usage, one.round, one.scaling_type == "weak"), {})
+        systems.setdefault((one.organisation, one.system), []).append(one)
+    return b"".join(_wide_table(list(systems.values()), weak=weak) for (*_, weak), systems in tables.items())
+
+
+def _wide_table(systems: Sequence[Sequence[Result]], *, weak: bool) -> bytes:
+    ends = (":number_of_models", ":instance_scale", ":time_to_train_all") if weak else ("",)
+    measured = [f"{name}{end}" for name in _official_order(systems[0][0].rules) for end in ends]
+    rows: list[list[Value]] = []
+    for of_system in systems:
+        scores: dict[str, Value] = {}
+        for one in of_system:
+            values = (one.compliant, one.score.instance_scale) if weak else ()
+            scores |= zip((f"{one.benchmark}{end}" for end in ends), (*values, one.published_minutes), strict=True)
+        cells = of_system[0].columns() | {"system": of_system[0].system_name, "private_id": of_system[0].private_id}
+        rows.append([*map(cells.get, _BEFORE), *map(scores.get, measured), *map(cells.get, _AFTER)])
+    rows.sort(key=lambda row: [(cell is None, cell) for cell in row])
+    return csv_of([*_BEFORE, *measured, *_AFTER], rows)
+
+
+def _official_order(round_: Round) -> Sequence[str]:
+    """The benchmarks of a round as the official tools list them; as mlsub does where those do not know the round."""
+    from mlperf_logging.benchmark_meta import get_allowed_benchmarks
+
+    with suppress(ValueError):
+        return list(get_allowed_benchmarks(round_.usage, round_.ruleset))
+    return round_.benchmarks
 
 
 def render_parquet(rows: Sequence[Row]) -> bytes:

@@ -12,13 +12,17 @@ from mlsub.commands.score.formats import render_rows
 from mlsub.commands.settings import current
 from mlsub.findings import Verdict
 from mlsub.io import MlsubError
+from mlsub.io.problems import did_you_mean
 from mlsub.io.write import write_file
 from mlsub.present import FORMATS
 from mlsub.present.entries import missing_results
 from mlsub.present.envelope import Reports, answer
 from mlsub.score import missing_scaling, render_scaling
 from mlsub.submission.report import Report
-from mlsub.submission.result import results_of
+from mlsub.submission.result import Result, results_of
+
+#: What results can be sorted by, and their property that says it.
+SORT_BY = {"minutes": "published_minutes", "accelerators": "accelerators_count", "chip-minutes": "chip_minutes"}
 
 
 def write_scaling(reports: Sequence[Report]) -> None:
@@ -40,7 +44,26 @@ def write_scaling(reports: Sequence[Report]) -> None:
         tell("no scaling.json to write: every entry that is to be scaled has one")
 
 
-def deliver(reports: Sequence[Report], target: Target) -> None:
+def select(reports: Sequence[Report], benchmark: str | None, sort: str | None) -> list[Result]:
+    """Return the results of reports that are shown, in their order: all of them, or those of a benchmark.
+
+    Raises:
+        MlsubError: none is of the benchmark.
+    """
+    found = [result for report in reports for result in results_of(report)]
+    if benchmark is not None:
+        known = {one.benchmark for one in found}
+        found = [one for one in found if benchmark in (one.benchmark, one.benchmark_name, one.benchmark_title)]
+        if not found:
+            raise MlsubError(f"There is no result of {benchmark!r}{did_you_mean(benchmark, known)}")
+    if sort is not None:
+        # What has no number comes last, what has the same one by its minutes.
+        names = (SORT_BY[sort], "published_minutes")
+        found.sort(key=lambda one: [((value := getattr(one, name)) is None, value) for name in names])
+    return found
+
+
+def deliver(reports: Sequence[Report], benchmark: str | None, sort: str | None, target: Target) -> None:
     """Print or write the answer; on standard error, what there is to say of it."""
     if target.format == "json":
         own = current().loaded
@@ -49,15 +72,17 @@ def deliver(reports: Sequence[Report], target: Target) -> None:
         tell_unchecked(reports)
     if target.format == "json":
         return
-    if target.format == "text":
-        target.put(target.rendered(document_of(reports)))
+    results = select(reports, benchmark, sort)
+    if target.format in ("text", "svg"):
+        target.put(target.rendered(document_of(reports, results)))
     elif any(report.official is not Verdict.NOT_CHECKED for report in reports):
         # Else there is nothing: an empty table would look like an answer.
-        rows = [result.columns() for report in reports for result in results_of(report)]
-        if not rows:
+        if not results:
             tell("the table has no rows: a single log is not a result. Name the folder of its benchmark.")
-        page = target.format in FORMATS
-        target.put(target.rendered(rows_document(rows)) if page else render_rows(target.format, rows))
+        if target.format in FORMATS:
+            target.put(target.rendered(rows_document([result.columns() for result in results])))
+        else:
+            target.put(render_rows(target.format, results))
         for missing in filter(None, map(missing_results, reports)):
             tell(missing)
     for note in status_notes(reports):

@@ -12,12 +12,13 @@ from msgspec.structs import replace
 
 from mlsub.commands.output import tell_unchecked
 from mlsub.commands.settings import apply_waivers
+from mlsub.commands.site.compare_page import Comparisons, compare_page
 from mlsub.commands.site.dataset import DATA, SEARCH_SCRIPT, downloads, results_script, search_script
 from mlsub.commands.site.groups import group_pages
 from mlsub.commands.site.home import home_page, results_page, round_page
 from mlsub.commands.site.page import RESULTS_SCRIPT, Frame, count_text, write_page, write_static
-from mlsub.commands.site.result_page import result_page
-from mlsub.commands.site.results import Results, Site, build_rounds
+from mlsub.commands.site.result_page import Around, result_page
+from mlsub.commands.site.results import Results, Site, SiteResult, build_rounds
 from mlsub.commands.site.runs import reference_scripts
 from mlsub.io import MlsubError, reason_of
 from mlsub.io.folders import check_free, replace_folder
@@ -94,7 +95,8 @@ def read_results(paths: Sequence[str], context: Context) -> list[Checked]:
         MlsubError: there is no result to show.
     """
     with progress_bar() as progress:
-        read = check_with_logs(paths, replace(context, progress=progress))
+        asked = replace(context.request, intervals=True)
+        read = check_with_logs(paths, replace(context, request=asked, progress=progress))
     reports = apply_waivers([one.report for one in read], paths)
     checked = [replace(one, reports=(report,)) for one, report in zip(read, reports, strict=True)]
     tell_unchecked([one.report for one in checked])
@@ -112,6 +114,7 @@ def build_site(
     *,
     title: str | None = None,
     url: str = "",
+    source: str = "",
 ) -> BuiltSite:
     """Write the site of some reports.
 
@@ -122,6 +125,7 @@ def build_site(
             many as pay; ``progress`` is called with how many pages are written.
         title: of the first page; None for the usual one.
         url: where the site will be, with a slash at its end; pages say their address by it.
+        source: the pattern of addresses of folders of results; see :func:`.result_page.source_href`.
 
     Raises:
         MlsubError: it cannot be written. Then what was there before is there.
@@ -133,7 +137,7 @@ def build_site(
     with staging_beside(final) as staging:
         folder = staging / "site"
         try:
-            pages = _write_site(folder, site, context, title, url)
+            pages = _write_site(folder, site, context, title, url, source)
         except OSError as error:
             raise _unwritable(output, error) from error
         replace_folder(folder, final)
@@ -151,7 +155,7 @@ def build_site(
     )
 
 
-def _write_site(folder: Path, site: Site, context: Context, title: str | None, url: str) -> int:
+def _write_site(folder: Path, site: Site, context: Context, title: str | None, url: str, source: str) -> int:
     """Write all files of a site, and return how many pages it has.
 
     Raises:
@@ -162,18 +166,22 @@ def _write_site(folder: Path, site: Site, context: Context, title: str | None, u
     (folder / MARKER).write_text("A site made by mlsub; it may be replaced as a whole.\n", "utf-8")
     (folder / DATA).mkdir()
     scripts = {RESULTS_SCRIPT: results_script(site.results), SEARCH_SCRIPT: search_script(site)}
-    for path, content in (files | scripts | reference_scripts(site.results, own)).items():
+    comparisons = Comparisons(site.results)
+    for path, content in (files | scripts | reference_scripts(site.results, own) | comparisons.scripts()).items():
         (folder / path).write_bytes(content)
     groups = list(group_pages(site))
     listed = [*(page for page in groups if "/" not in page.path), results_page(site, files)]
+    listed.append(compare_page(site.results))
     rest = (page for page in groups if page not in listed)
     pages = [home_page(site, title), *listed, *rest, *(round_page(site, one) for one in site.rounds)]
     frame = Frame((("Overview", "index.html"), *((page.title, page.path) for page in listed)), url)
     for page in pages:
         write_page(folder, frame, page)
     done, count = len(pages), len(pages) + len(site.results)
+    around = {one.href: Around(*comparisons.beside(at), source) for at, one in enumerate(site.results)}
+    tasks = [[(one, around[one.href]) for one in some] for some in _chunks(site.results)]
     write = partial(_write_results, folder, frame, own)
-    for written in run_here(write, list(_chunks(site.results)), context, len(site.results) * _WEIGHT):
+    for written in run_here(write, tasks, context, len(site.results) * _WEIGHT):
         done += written
         if context.progress is not None:
             context.progress(done, count)
@@ -186,14 +194,16 @@ def _chunks(results: Results) -> Iterator[Results]:
         yield from (Results(some[start : start + _AT_ONCE]) for start in range(0, len(some), _AT_ONCE))
 
 
-def _write_results(folder: Path, frame: Frame, reference: str | None, results: Results) -> int:
+def _write_results(
+    folder: Path, frame: Frame, reference: str | None, results: Sequence[tuple[SiteResult, Around]]
+) -> int:
     """Write the pages of results, and return how many.
 
     Raises:
         OSError: they cannot be written.
     """
-    for one in results:
-        write_page(folder, frame, result_page(one, reference))
+    for one, around in results:
+        write_page(folder, frame, result_page(one, reference, around))
     return len(results)
 
 

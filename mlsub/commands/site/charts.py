@@ -5,19 +5,30 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from itertools import groupby
+from itertools import groupby, pairwise
+from math import ceil
 from typing import Any
 
-from mlsub.commands.site.page import RESULTS_SCRIPT, count_text, number_text
-from mlsub.commands.site.results import DAGGER, DIVISIONS, Results, Site, SiteResult, fast, slug
-from mlsub.present.document import Chart, Section, Text
+from mlsub.commands.site.page import RESULTS_SCRIPT, ColumnOf, build_table, count_text, number_cell, number_text
+from mlsub.commands.site.results import (
+    CPU_ONLY,
+    DAGGER,
+    DIVISIONS,
+    NO_ACCELERATOR,
+    Results,
+    Site,
+    SiteResult,
+    fast,
+    slug,
+)
+from mlsub.commands.site.views import ANY, PER_ACCELERATOR, SAME, View, lead_words, size_of, views_of
+from mlsub.present.document import Chart, Section, Span, Text
+from mlsub.score.alike import ScalingStep, only_sizes_changed, scaling_families
 from mlsub.systems.names import registry
 
 #: Shapes of marks, which tell families of a vendor apart as well; the shades of a colour, and that of vendors.
 _SHAPES = ("circle", "diamond", "square", "triangle")
-_SHADES, _VENDOR = 4, 2
-#: What those are called in legends whose description names no accelerator that is known.
-NO_ACCELERATOR = "no known accelerator"
+_SHADES, _VENDOR = 5, 2
 #: Name, colour and shape of a mark. A colour is the name of a custom property of the style sheet.
 Look = tuple[str, str, str]
 _NONE = Results()
@@ -26,47 +37,78 @@ _SCALING = (
     "of other rounds. A dotted line is ideal scaling: from the smallest system of an accelerator on, twice the "
     "accelerators take half the minutes."
 )
-_CHIP_MINUTES = (
-    "The fewest chip-minutes (published minutes times accelerators) of each accelerator family in each round. "
-    "Lines join rounds whose results may be compared."
+_PER_SIZE = (
+    "Chip-minutes (minutes × accelerators) over the number of accelerators, both axes logarithmic, one mark a result; "
+    "pale marks are those of other rounds. Where scaling is ideal they stay the same, as the dotted line does; real "
+    "systems need more of them the larger they are."
+)
+_RING = "A ring is a result that does not meet the official checker."
+_STRIP = "One mark a result of this size, in a row for each accelerator; pale marks are those of other rounds."
+_BEST = " of each accelerator family in each round. Lines join rounds whose results may be compared."
+_OVER_ROUNDS = {
+    SAME: f"The fastest result of this size{_BEST}",
+    PER_ACCELERATOR: f"The fewest chip-minutes (minutes × accelerators){_BEST}",
+    ANY: f"The fastest result, of any size,{_BEST} More accelerators are faster: what is shown is also how many came.",
+}
+_MISREAD = (
+    "A line says nothing of the accelerators where only larger or only smaller systems came, as larger ones need more "
+    "chip-minutes"
+)
+_EFFICIENCY = (
+    "How much of ideal scaling is left: the chip-minutes of the smallest size that a submitter has of an accelerator "
+    "in a round, divided by those of a larger one. 100 means that twice the accelerators take half the minutes. Larger "
+    "systems usually train with larger batches, which take more samples to converge: what else changed is beside it."
 )
 
 
 def record_chart(site: Site, benchmark: Results, shown: Results = _NONE) -> Chart | None:
-    """Return the record of a benchmark over its rounds, with results beside it.
+    """Return the record of a benchmark over its rounds, with results beside it, in each view.
 
     Args:
         site: all results.
         benchmark: those of the benchmark.
-        shown: the results that are drawn; without any the best Closed one of each vendor in each round.
+        shown: the Closed results whose best ones of each family in each round are drawn; without any those of each
+            vendor.
 
     Returns:
         The chart, None where the results are not of several rounds.
     """
-    by, closed = "family" if shown else "vendor", benchmark.closed
-    drawn = shown or closed.best(lambda one: (one.result.round_key, one.result.vendor))
+    by, drawn = "family" if shown else "vendor", shown or benchmark.closed
     if len(drawn.rounds) < 2:
         return None
-    steps = [step for records in benchmark.record_chains() for step in _record_steps(site, records, closed)]
-    lines = drawn.by(lambda one: (getattr(one.result, by) or NO_ACCELERATOR, one.comparable_rounds))
-    data = _over_rounds(site, lines, closed, by=by, more_lines=steps, small=True)
-    last = (shown or closed).record_chains()[-1][-1]
-    among = closed.beside(last)
-    what, given = ("Fastest", among.missing) if shown else ("Record", among.given)
-    return Chart(
-        kind="dots",
-        script=RESULTS_SCRIPT,
-        title=_headline(shown or closed, closed),
-        about=_best_words(what, last, given),
-        link=closed[-1].benchmark_href,
-        data=data,
-        key=f"record-{closed[-1].result.benchmark_name}",
+    views = {
+        view.name: _record_view(site, view, view.of(benchmark.closed), view.of(drawn), by)
+        for view in views_of(drawn)
+        if view.of(drawn)
+    }
+    return _chart_of_views(
+        views,
+        link=drawn[-1].benchmark_href,
+        key=f"record-{drawn[-1].result.benchmark_name}",
+        by=by,
+        x="round_key",
+        rounds=benchmark.closed.rounds,
+        small=True,
     )
 
 
-def _record_steps(site: Site, chain: Results, closed: Results) -> Iterator[dict[str, Any]]:
+def _record_view(site: Site, view: View, closed: Results, drawn: Results, by: str) -> dict[str, Any]:
+    """Return what a chart of records shows in a view; ``closed`` are all that may hold the record."""
+    best = drawn.best(lambda one: (one.result.round_key, one.called(by)), view.value)
+    steps = [step for chain in closed.record_chains(view.value) for step in _record_steps(site, view, chain, closed)]
+    lines = best.by(lambda one: (one.called(by), one.comparable_rounds))
+    chain = drawn.record_chains(view.value)[-1]
+    words = "; before ".join(f"{one.holder}, {one.result.round_key}" for one in (chain[-1], *chain[:1])[: len(chain)])
+    return {
+        **_over_rounds(site, view, lines, by, steps),
+        "title": _headline(view, chain, drawn),
+        "about": f"{'Record' if by == 'vendor' else 'Best'}: {words}.",
+    }
+
+
+def _record_steps(site: Site, view: View, chain: Results, closed: Results) -> Iterator[dict[str, Any]]:
     """Yield the record over rounds that may be compared as lines, without rounds of which it is not known."""
-    bests = closed.beside(chain[0]).best(lambda one: one.result.round_key)
+    bests = closed.beside(chain[0]).best(lambda one: one.result.round_key, view.value)
     # Beside the best of a round the record that stands then, in a list: none where nobody knows it.
     records = [(best, [one for one in chain if one.result.age <= best.result.age][-1:]) for best in bests]
     for partial, some in groupby(records, lambda pair: [one.partial for one in (pair[0], *pair[1])]):
@@ -81,24 +123,33 @@ def _record_steps(site: Site, chain: Results, closed: Results) -> Iterator[dict[
             }
 
 
-def _headline(shown: Results, closed: Results) -> str:
-    """Return what has become of the newest record of results: how many times as fast the last one is as the first.
-
-    ``closed`` are all Closed results of the benchmark.
-    """
-    chain = shown.record_chains()[-1]
+def _headline(view: View, chain: Results, closed: Results) -> str:
+    """Return the newest record of a benchmark, and how much better it is than the first one of its chain."""
     first, last = chain[0], chain[-1]
+    size, name = last.result.accelerators_count, last.result.accelerator_name
+    holder = name if view.name == SAME or not (size and name) else f"{size:,} × {name}"
+    said = f"{view.figure(last)}{f' ({holder})' if holder else ''}"
     if first is not last:
-        said = f"{number_text(fast(first) / fast(last), 2)} times as fast as in {first.result.round_key}"
-    elif first.result.round_key != closed.rounds[-1]:
-        said = f"{first.result.round_key} stays the fastest"
+        said += f", {view.gain(first, last)} {first.result.round_key}"
     else:
-        said = f"{last.in_minutes} in {last.result.round_key}"
-    return f"{last.result.benchmark_title}: {said}{DAGGER if closed.beside(last).missing else ''}"
+        since = "" if last.result.round_key == closed.rounds[-1] else ", not beaten since"
+        said += f" in {last.result.round_key}{since}"
+    mark = DAGGER if closed.beside(last).missing else ""
+    return f"{last.result.benchmark_title}{view.where}: {said}{mark}"
 
 
-def _best_words(what: str, one: SiteResult, given: str = "") -> str:
-    return f"{what}: {one.in_minutes} ({one.result.round_key}, {one.holder}){given and f', {given}'}."
+def _chart_of_views(views: dict[str, dict[str, Any]], link: str = "", key: str = "", **data: Any) -> Chart:
+    """Return a chart that shows one of several views, the first at first; ``data`` is what they have in common."""
+    first = next(iter(views.values()))
+    return Chart(
+        kind="dots",
+        script=RESULTS_SCRIPT,
+        title=first["title"],
+        about=first["about"],
+        link=link,
+        data={**data, "views": views},
+        key=key,
+    )
 
 
 def records_over_time(site: Site, results: Results, words: str) -> Iterator[Section]:
@@ -110,32 +161,48 @@ def records_over_time(site: Site, results: Results, words: str) -> Iterator[Sect
         words: what the charts show.
     """
     own = {some[0].benchmark_href: some for some in results.closed.by(lambda one: one.benchmark_href)}
-    shown = [
-        (some, own[href].best(lambda one: (one.result.round_key, one.result.family or NO_ACCELERATOR)))
-        for some in site.benchmarks
-        if (href := some[0].benchmark_href) in own
-    ]
-    charts = tuple(chart for some, best in shown if (chart := record_chart(site, some, best)) is not None)
+    shown = [(some, own[href]) for some in site.benchmarks if (href := some[0].benchmark_href) in own]
+    charts = tuple(chart for some, mine in shown if (chart := record_chart(site, some, mine)) is not None)
     if charts:
-        title = f"Minutes to train over rounds, {count_text(len(charts), 'benchmark')}"
+        title = f"Over rounds, {count_text(len(charts), 'benchmark')}"
         yield Section(title, (Text(words), *charts), anchor="time")
 
 
-def scaling_chart(site: Site, results: Results, title: str = "", **more: Any) -> Chart:
-    """Return accelerators against minutes, with lines of ideal scaling; without a title small, of the newest rounds."""
-    small = not title
-    counted = Results(one for one in results.timed if one.result.accelerators_count)
+def scaling_chart(site: Site, results: Results) -> Chart:
+    """Return accelerators against minutes, small, with lines of ideal scaling in the newest rounds."""
+    counted = _with_accelerators(results)
     fastest = min(counted, key=fast, default=None)
-    lines = [line for line in _ideal_lines(site, counted) if line["newest"] or not small]
+    lines = [line for line in _ideal_lines(site, counted) if line["newest"]]
+    about = f"Fastest: {fastest.in_minutes} ({fastest.result.round_key}, {fastest.holder})." if fastest else ""
     return Chart(
         kind="dots",
         script=RESULTS_SCRIPT,
-        title=title or results[-1].result.benchmark_title,
-        about=_SCALING if title else _best_words("Fastest", fastest, counted.missing) if fastest else "",
-        link=results[0].benchmark_href if small else "",
-        data=_data("family", counted, site, x="accelerators_count", ideal=lines, small=small, **more),
-        key=f"scaling-{results[-1].result.benchmark_name}" if small else "",
+        title=results[-1].result.benchmark_title,
+        about=about,
+        link=results[0].benchmark_href,
+        data={
+            **_data("family", counted, site),
+            **{"x": "accelerators_count", "ideal": lines, "small": True},
+        },
+        key=f"scaling-{results[-1].result.benchmark_name}",
     )
+
+
+def sizes_chart(site: Site, benchmark: Results, explore: dict[str, Any]) -> Chart:
+    """Return results of a benchmark beside each other, in each view; ``explore`` is what its page chooses from."""
+    counted = _with_accelerators(benchmark)
+    across = {"x": "accelerators_count", "ideal": _ideal_lines(site, counted)}
+    views: dict[str, dict[str, Any]] = {
+        SAME: {"kind": "strip", "title": "Minutes at one size", "about": _STRIP, "x": "published_minutes"},
+        PER_ACCELERATOR: across | {"title": "Accelerators and chip-minutes", "about": _PER_SIZE, "y": "chip_minutes"},
+        ANY: across | {"title": "Accelerators and minutes", "about": _SCALING},
+    }
+    data = _data("family", counted, site)
+    return _chart_of_views(views, key="sizes", explore=explore, **data)
+
+
+def _with_accelerators(results: Results) -> Results:
+    return Results(one for one in results.timed if one.result.accelerators_count)
 
 
 def _ideal_lines(site: Site, results: Results) -> list[dict[str, Any]]:
@@ -157,61 +224,112 @@ def _ideal_lines(site: Site, results: Results) -> list[dict[str, Any]]:
     return lines
 
 
-def chip_minutes_chart(site: Site, benchmark: Results) -> Chart | None:
-    """Return the fewest chip-minutes of each accelerator family, division and round; None of less than two rounds."""
-    counted = Results(one for one in benchmark.timed if one.result.chip_minutes and one.result.family)
-    best = counted.best(
-        lambda one: (one.result.family, one.division_name, one.result.round_key),
-        lambda one: one.result.chip_minutes or 0.0,
-    )
-    # A line joins the rounds of one family and division that may be compared.
-    lines = best.by(lambda one: (one.result.family, one.division_name, one.comparable_rounds))
-    if len(best.rounds) < 2:
-        return None
-    return Chart(
-        kind="dots",
-        script=RESULTS_SCRIPT,
-        title="Chip-minutes over rounds",
-        about=_CHIP_MINUTES,
-        data=_over_rounds(site, lines, benchmark, y="chip_minutes"),
-    )
+def rounds_chart(site: Site, benchmark: Results) -> Iterator[Chart]:
+    """Yield the best result of each family, division and round, in each view, if there are several rounds."""
+    if len(benchmark.timed.rounds) < 2:
+        return
+    views = {}
+    for view in views_of(benchmark):
+        best = view.of(benchmark).best(_line, view.value)
+        # A line joins the rounds of one family and division that may be compared.
+        lines = best.by(lambda one: (one.called("family"), one.division_name, one.comparable_rounds))
+        what = "Chip-minutes" if view.name == PER_ACCELERATOR else "Minutes"
+        views[view.name] = {
+            **_over_rounds(site, view, lines, "family"),
+            "title": f"{what} over rounds{'' if view.name == PER_ACCELERATOR else view.where}",
+            "about": f"{_OVER_ROUNDS[view.name]} {_misread(benchmark, lines) if view.name == PER_ACCELERATOR else ''}",
+        }
+    yield _chart_of_views(views, key="rounds", by="family", x="round_key", rounds=benchmark.rounds)
+
+
+def _misread(benchmark: Results, lines: Iterable[Results]) -> str:
+    """Return where chip-minutes rise or fall because sizes changed; empty where they do so nowhere."""
+    of = {_line(some[0]): [one.result for one in some] for some in benchmark.timed.by(_line)}
+    pairs = [pair for line in lines for pair in pairwise(line) if only_sizes_changed(*(of[_line(one)] for one in pair))]
+    named = [
+        f"{old.called('family')} from {old.result.round_key} to {new.result.round_key} "
+        f"({new.result.accelerators_count:,} accelerators after {old.result.accelerators_count:,})"
+        for old, new in pairs
+    ]
+    return f"{_MISREAD}: {'; '.join(named)}." if named else ""
+
+
+def _line(one: SiteResult) -> tuple[str, str, str]:
+    return one.called("family"), one.division_name, one.result.round_key
+
+
+def efficiency_section(site: Site, benchmark: Results) -> Iterator[Section]:
+    """Yield the scaling efficiency of system families of several sizes, the newest round first."""
+    of = {id(one.result): one for one in benchmark}
+    families = scaling_families(one.result for one in benchmark.timed)[::-1]
+    if families:
+        steps = [(of[id(family[0].result)], of[id(step.result)], step) for family in families for step in family[1:]]
+        lines = [
+            {
+                "at": site.places(of[id(step.result)] for step in family),
+                "efficiency": [round(step.efficiency, 4) for step in family],
+            }
+            for family in families
+        ]
+        keys = legend_of("family", (step[1] for step in steps))
+        chart = Chart(
+            kind="efficiency",
+            script=RESULTS_SCRIPT,
+            title="Scaling efficiency",
+            data={"by": "family", "keys": keys, "families": lines},
+        )
+        table = build_table("Scaling efficiency, the newest round first", steps, _STEPS)
+        yield Section("Scaling efficiency", (Text(_EFFICIENCY), chart, table), anchor="efficiency")
+
+
+#: Columns of steps: the smallest result of a family, one of more accelerators, and what lies between them.
+_STEPS: tuple[ColumnOf[tuple[SiteResult, SiteResult, ScalingStep]], ...] = (
+    ("organisation", lambda it: Span(it[1].result.organisation_name, link=it[1].organisation_href)),
+    ("accelerator", lambda it: Span(it[1].result.accelerator_name or "", link=it[1].accelerator_href)),
+    ("round", lambda it: it[1].result.round_key),
+    ("division", lambda it: it[1].division_name),
+    ("from", lambda it: it[0].result.accelerators_count),
+    ("to", lambda it: it[1].result.accelerators_count),
+    ("minutes", lambda it: number_cell(it[1].train_minutes, number_text(it[1].train_minutes, 3), it[1].href)),
+    ("efficiency in %", lambda it: number_cell(it[2].efficiency * 100, f"{it[2].efficiency * 100:.1f}")),
+    ("what else changed", lambda it: Span("; ".join(it[2].changes) or "nothing")),
+)
 
 
 def _over_rounds(
-    site: Site, lines: Sequence[Results], results: Results, *, by: str = "family", **more: Any
+    site: Site, view: View, lines: Sequence[Results], by: str, more_lines: Iterable[dict[str, Any]] = ()
 ) -> dict[str, Any]:
-    """Return the data of lines of results over the rounds that ``results`` are of."""
+    """Return the data of lines of results over rounds; ``more_lines`` lie behind them."""
     drawn = Results(result for line in lines for result in line)
     # No line leads through a round of which folders have no logs.
     parts = [list(part) for line in lines for partial, part in groupby(line, lambda one: one.partial) if not partial]
     joined = [{"at": site.places(part), "own": True} for part in parts if len(part) > 1]
-    joined = [*more.pop("more_lines", ()), *joined]
-    return _data(by, drawn, site, x="round_key", rounds=results.rounds, lines=joined, **more)
+    return {**_data(by, drawn, site), "lines": [*more_lines, *joined], "y": view.field}
 
 
-def _data(by: str, results: Results, site: Site, **more: Any) -> dict[str, Any]:
-    keys, at = legend_of(by, results), site.places(results)
-    return {"by": by, "keys": keys, "none": NO_ACCELERATOR, "at": at, "y": "published_minutes", **more}
+def _data(by: str, results: Results, site: Site) -> dict[str, Any]:
+    return {"by": by, "keys": legend_of(by, results), "at": site.places(results), "y": "published_minutes"}
 
 
 @cache
 def looks() -> dict[str, Look]:
     """Return how charts show each vendor and each family, by the table of names: the same on all pages of all sites."""
-    found = [(NO_ACCELERATOR, "c7", _SHAPES[0])]
+    found = [(NO_ACCELERATOR, "c7", _SHAPES[0]), (CPU_ONLY, "c7", _SHAPES[2])]
     for vendor, shades in registry().shades.items():
         colour = slug(vendor)
         found.append((vendor, f"{colour}-{_VENDOR}", _SHAPES[0]))
-        for shade, families in enumerate(shades, _SHADES - len(shades)):
-            for place, name in enumerate(families, _SHADES - 1 - shade):
-                found.append((name, f"{colour}-{shade}", _SHAPES[place % len(_SHAPES)]))
+        # The newest generation is the furthest from the paper, the others as far from each other as there are shades.
+        apart = (_SHADES - 1) / max(1, len(shades) - 1)
+        for age, families in enumerate(reversed(shades)):
+            for place, name in enumerate(families, age):
+                found.append((name, f"{colour}-{_SHADES - 1 - ceil(age * apart)}", _SHAPES[place % len(_SHAPES)]))
     return {look[0]: look for look in found}
 
 
 def legend_of(by: str, results: Iterable[SiteResult]) -> list[Look]:
     """Return the looks of what results have as ``vendor`` or ``family``, the most frequent first."""
-    counts = Counter(getattr(one.result, by) for one in results)
-    names = sorted((name for name in counts if name), key=lambda name: (-counts[name], name))
-    return [looks()[name] for name in (*names, *([NO_ACCELERATOR] if None in counts else []))]
+    counts = Counter(one.called(by) for one in results)
+    return [looks()[name] for name in sorted(counts, key=lambda name: (looks()[name][1] == "c7", -counts[name], name))]
 
 
 def round_charts(site: Site, results: Results) -> Iterator[Chart]:
@@ -225,24 +343,25 @@ def round_charts(site: Site, results: Results) -> Iterator[Chart]:
         )
     )
     for some in groups:
-        first, minutes = some[0], sorted(one.score_minutes for one in some if one.score_minutes is not None)
-        if minutes:
+        first, timed = some[0], [one for one in some if one.score_minutes is not None]
+        if timed:
+            words = _round_words(some, timed)
+            views = {view.name: {"about": f"{lead_words(view, some)} {words}".strip()} for view in views_of(some)}
             yield Chart(
                 kind="round",
                 script=RESULTS_SCRIPT,
                 title=f"{first.benchmark}, {DIVISIONS[first.division_name]}",
-                about=_round_words(some, minutes),
-                data=_data("family", some, site, round=first.result.round_key),
+                about=views[SAME]["about"],
+                data={
+                    **_data("family", some, site),
+                    **{"round": first.result.round_key, "size": size_of(some), "views": views},
+                },
             )
 
 
-def _round_words(results: Results, minutes: Sequence[float]) -> str:
-    """Return what a chart of a round shows; ``minutes`` are those of the results that have a time, in their order."""
-    count = count_text(len(minutes), "result")
-    words = f"Minutes to train {results[0].benchmark} of {count}, grouped by the number of accelerators"
-    words += f": {number_text(minutes[0], 3)} to {number_text(minutes[-1], 3)}." if len(minutes) > 1 else "."
-    if not all(one.result.accepted for one in results if one.score_minutes is not None):
-        words += " A ring is a result that does not meet the official checker."
-    if without := len(results) - len(minutes):
+def _round_words(results: Results, timed: Sequence[SiteResult]) -> str:
+    """Return how to read a chart of a round; ``timed`` are the results that have a mark."""
+    words = "" if all(one.result.accepted for one in timed) else _RING
+    if without := len(results) - len(timed):
         words += f" {count_text(without, 'result')} without a time {'is' if without == 1 else 'are'} in the table only."
-    return words + (f" {results.missing} and no mark." if results.missing else "")
+    return words.strip()

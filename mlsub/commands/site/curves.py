@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -21,6 +22,8 @@ from mlsub.submission.model import LogReport
 MAX_ALL = 500
 #: Measures of one benchmark that get charts of their own; there are two at most in any round.
 _MAX_MEASURES = 4
+#: Evaluations of one run that are drawn beside those of another result.
+_MAX_BESIDE = 120
 _WORDS = {"epoch_num": "epochs", "samples_count": "samples", "step_num": "steps"}
 #: The table that the charts are drawn from, and two of its columns; those of the measures follow.
 TABLE, MINUTES, _PROGRESS = "evaluations", 1, 2
@@ -89,6 +92,41 @@ def curves_section(one: SiteResult) -> Section:
     ]
     table = _evaluations_table([run_name(log) for log in logs], curves, measures, unit)
     return Section("Training curves", (*map(Text, words), *charts, table), anchor="curves")
+
+
+def median_curve(one: SiteResult, logs: Sequence[LogReport]) -> dict[str, Any] | None:
+    """Return the curve of the run with the median time, as columns of numbers, to draw beside that of another result.
+
+    Args:
+        one: the result.
+        logs: those of its runs that count.
+
+    Returns:
+        Its name, minutes (none where runs are evaluated afterwards), progress, values of the first measure, and the
+        target; None where no run has evaluations.
+    """
+    evaluated = sorted((log for log in logs if log.run.evaluations), key=lambda log: log.minutes or 0.0)
+    if not evaluated:
+        return None
+    log = evaluated[len(evaluated) // 2]
+    target, count = _target(one), _count(one)
+    curve = list(_evaluated(log, target, count, -(-len(log.run.evaluations) // _MAX_BESIDE)))
+    measure = next((name for it in curve for name in it.values), None)
+    values = [it.values.get(measure) for it in curve]
+    goal = _goal(_bounds(target, measure), [curve], measure, "minutes") if curve else None
+    return {
+        "run": run_name(log),
+        "measure": clean(measure, 40) if measure else "quality",
+        "minutes": [] if _is_late(curve, log.minutes) else [_rounded(it.minutes, 4) for it in curve],
+        "progress": [_rounded(it.progress, 6) for it in curve],
+        "unit": _unit(one, count),
+        "values": [_rounded(value, 5) for value in values],
+        "goal": goal.level if goal else None,
+    }
+
+
+def _rounded(value: float | None, digits: int) -> float | None:
+    return None if value is None or not math.isfinite(value) else float(f"{value:.{digits}g}")
 
 
 def _is_late(curve: Curve, length: float | None) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Iterable
 from importlib.util import find_spec
 from typing import Any
@@ -11,8 +10,7 @@ from mlsub.commands.site.groups import ACCELERATORS, BENCHMARKS, KINDS, ORGANISA
 from mlsub.commands.site.page import MAX_NAME, RESULTS_SCRIPT, clean, count_text, safe_json
 from mlsub.commands.site.results import Results, Site
 from mlsub.commands.site.tables import accelerators_cell
-from mlsub.io.data import shipped
-from mlsub.present.tables import ResultColumn, Value, csv_of, encodable, parquet_of
+from mlsub.present.tables import ColumnKind, Value, columns, csv_of, encodable, parquet_of
 from mlsub.submission.find import known_organisations
 from mlsub.systems.names import chip_spellings
 
@@ -25,8 +23,12 @@ _DIGITS = 9
 _LONGEST = 200
 
 
-#: The columns, by the names that a result has for them.
-FIELDS = shipped(__file__, "columns.yaml", tuple[ResultColumn, ...])
+#: What pages know of a result besides: its page, its round in a word, and the folders without logs of its benchmark.
+_OWN: tuple[tuple[str, str, ColumnKind], ...] = (
+    ("href", "Page", "text"),
+    ("round_key", "Round", "text"),
+    ("without_logs", "Folders without logs", "count"),
+)
 #: Units of columns that have one.
 _UNITS = {"batch_size": "samples", "energy_joules": "joules"} | dict.fromkeys(
     ("published_minutes", "unscaled_minutes", "expected_minutes", "chip_minutes"), "minutes"
@@ -35,15 +37,18 @@ _UNITS = {"batch_size": "samples", "energy_joules": "joules"} | dict.fromkeys(
 
 def results_script(results: Results) -> bytes:
     """Return the script that defines the results: ``window.mlsubResults``, a column at a time, each text once."""
+    own = [(one.href, one.result.round_key, one.result.without_logs) for one in results]
+    found = [_column(*head, [row[place] for row in own]) | {"own": True} for place, head in enumerate(_OWN)]
     rows = _rows(results)
-    columns = [_column(field, [row[place] for row in rows]) for place, field in enumerate(FIELDS)]
-    return f'"use strict";\nwindow.mlsubResults = {safe_json({"count": len(results), "columns": columns})};\n'.encode()
+    for place, one in enumerate(columns()):
+        found.append(_column(one.name, one.page_title, one.kind, [row[place] for row in rows]))
+    return f'"use strict";\nwindow.mlsubResults = {safe_json({"count": len(results), "columns": found})};\n'.encode()
 
 
-def _column(field: ResultColumn, values: list[Value]) -> dict[str, Any]:
-    unit = _UNITS.get(field.name, "")
-    found: dict[str, Any] = {"key": field.name, "title": field.title, "unit": unit, "kind": field.kind}
-    if field.kind == "text":
+def _column(name: str, title: str, kind: ColumnKind, values: list[Value]) -> dict[str, Any]:
+    """Return a column as scripts have it; one without a title is only in files."""
+    found: dict[str, Any] = {"key": name, "title": title, "unit": _UNITS.get(name, ""), "kind": kind}
+    if kind == "text":
         places = {name: place for place, name in enumerate(dict.fromkeys(one for one in values if one is not None))}
         return found | {"names": list(places), "values": [-1 if one is None else places[one] for one in values]}
     return found | {"values": values}
@@ -54,10 +59,10 @@ def downloads(results: Results) -> dict[str, bytes]:
 
     The page of all results makes the same files of a selection, and JSON.
     """
-    keys, rows = [field.name for field in FIELDS], _rows(results)
+    keys, rows = [column.name for column in columns()], _rows(results)
     found = {f"{DATA}/results.csv": csv_of(keys, rows)}
     if find_spec("pyarrow") is not None:
-        found[f"{DATA}/results.parquet"] = parquet_of([(field.name, field.kind) for field in FIELDS], rows)
+        found[f"{DATA}/results.parquet"] = parquet_of([(column.name, column.kind) for column in columns()], rows)
     return found
 
 
@@ -65,17 +70,14 @@ def _rows(results: Results) -> list[list[Value]]:
     """Return the values of each result, in the order of the columns."""
     rows = []
     for one in results:
-        own = {"href": one.href, "round_key": one.result.round_key, "division_name": one.division_name}
-        cells = one.result.columns() | own
-        rows.append([_plain(cells[field.name]) for field in FIELDS])
+        cells = one.result.columns() | {"division_name": one.division_name}
+        rows.append([_plain(cells[column.name]) for column in columns()])
     return rows
 
 
 def _plain(value: Any) -> Value:
     if isinstance(value, float):
         return float(f"{value:.{_DIGITS}g}")
-    if isinstance(value, datetime.date):
-        return value.isoformat()
     return encodable(clean(value, _LONGEST)) if isinstance(value, str) else value
 
 

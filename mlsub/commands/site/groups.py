@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import msgspec
 
-from mlsub.commands.site.charts import chip_minutes_chart, records_over_time, scaling_chart
+from mlsub.commands.site.charts import efficiency_section, records_over_time, rounds_chart, scaling_chart, sizes_chart
 from mlsub.commands.site.page import (
     OVERVIEW,
     UNVERIFIED,
@@ -18,15 +19,15 @@ from mlsub.commands.site.page import (
     names_cell,
 )
 from mlsub.commands.site.result_page import system_section
-from mlsub.commands.site.results import DIVISIONS, Results, Site, SiteResult, fast
+from mlsub.commands.site.results import DIVISIONS, Results, Site, SiteResult
 from mlsub.commands.site.tables import (
     accelerators_cell,
     best_minutes_cell,
     by_benchmark,
-    dagger_words,
     results_table,
     with_energy,
 )
+from mlsub.commands.site.views import ANY, View, lead_words, size_of, views_of
 from mlsub.divisions import CLOSED
 from mlsub.io.show import first_few
 from mlsub.present.document import Facts, Section, Span, Text
@@ -124,6 +125,7 @@ def _group_page(site: Site, kind: SharedKind, results: Results) -> Page:
                     ("Results", Span(f"{len(results):,}{some_closed}")),
                 )
             ),
+            *((Text(results.missing),) if results.missing else ()),
             *sections,
         ),
         path=kind.href(results[0]),
@@ -139,9 +141,9 @@ def _description(title: str, kind: SharedKind, results: Results) -> str:
     about = f"{count_text(len(results), 'result')} of the {kind.one} {title} in {rounds} ({results.period})"
     if kind is not BENCHMARKS:
         return f"{about}: {first_few(dict.fromkeys(one.result.benchmark_title for one in results), 4)}"
-    for best in results.closed.best(lambda one: one.result.round_key)[-1:]:
-        given = " given" if best.partial else ""
-        about += f". The fastest Closed result{given} of {best.result.round_key}: {best.in_minutes}, {best.holder}"
+    view = next(views_of(results))
+    for best in view.of(results.closed).best(lambda one: one.result.round_key)[-1:]:
+        about += f". The fastest Closed result{view.where} of {best.result.round_key}: {best.in_minutes}, {best.holder}"
     return about
 
 
@@ -149,7 +151,7 @@ def _common_sections(kind: SharedKind, site: Site, results: Results) -> Iterator
     if kind is ACCELERATORS:
         yield from _scaling_section(site, results)
     words = (
-        f"The fastest Closed results of this {kind.one} in each round, by accelerator family, on benchmarks with "
+        f"The best Closed results of this {kind.one} in each round, by accelerator family, on benchmarks with "
         f"results in several rounds. The grey line is the record of all {kind.title.lower()}."
     )
     yield from records_over_time(site, results, words)
@@ -176,8 +178,9 @@ _COUNTS: tuple[ColumnOf[Results], ...] = (
 # ---- Benchmarks
 
 
-def _record(results: Results) -> SiteResult | None:
-    chains = results.record_chains()
+def _record(results: Results, view: View | None = None) -> SiteResult | None:
+    """Return the record in the newest comparable rounds, at the size that is compared or as a view has it."""
+    chains = (view or next(views_of(results))).of(results.closed).record_chains()
     return chains[-1][-1] if chains else None
 
 
@@ -188,9 +191,14 @@ def _record_cell(results: Results) -> Span | None:
 
 def _holder(results: Results) -> str | None:
     record = _record(results)
+    return f"{record.holder}, {record.result.round_key}" if record else None
+
+
+def _any_size(results: Results) -> Span | None:
+    record = _record(results, View(ANY))
     if record is None:
         return None
-    return f"{record.holder}, {record.result.round_key}, {results.closed.beside(record).given}"
+    return Span(f"{record.in_minutes}: {record.holder}, {record.result.round_key}", link=record.href)
 
 
 def _comparable(results: Results) -> str:
@@ -199,16 +207,24 @@ def _comparable(results: Results) -> str:
 
 def _benchmark_sections(site: Site, results: Results) -> Iterator[Section]:
     """Yield charts and a table of which a script shows a round and a division."""
-    divisions = [name for name in DIVISIONS if any(one.division_name == name for one in results)]
-    ordered = results.ordered(lambda one: (list(DIVISIONS).index(one.division_name), fast(one)))
+    divisions = {name: some for name in DIVISIONS if (some := Results(o for o in results if o.division_name == name))}
+    sizes = {name: size_of(some) for name, some in divisions.items()}
+    alike = [
+        o
+        for name, of in divisions.items()
+        for o in by_benchmark(of)
+        if sizes[name] in (None, o.result.accelerators_count)
+    ]
     columns = with_energy(_COLUMNS[1:], results)
-    table = results_table("Results, the fastest first", ordered, *columns, most=_STATIC_ROWS, anchor="selection")
+    caption = "Results of the size that is compared, the newest round first"
+    table = results_table(caption, Results(alike), *columns, most=_STATIC_ROWS, anchor="selection")
     explore = {
         "rounds": results.rounds,
         "energy": "energy" in columns,
         "divisions": [(name, "Not clear" if name == "other" else name.capitalize()) for name in divisions],
         "table": "table-selection",
         "results": site.places(results),
+        "choices": {name: dict(_choices(some)) for name, some in divisions.items()},
         # The addresses of what the results name, by the names that the data of the site have.
         "pages": {
             "organisation": {one.result.organisation_name: one.organisation_href for one in results},
@@ -216,9 +232,16 @@ def _benchmark_sections(site: Site, results: Results) -> Iterator[Section]:
             "system": {f"{one.result.organisation_name}\n{one.system_name}": one.system_href for one in results},
         },
     }
-    scaling = scaling_chart(site, results, "Accelerators and minutes", explore=explore)
-    chip_minutes = chip_minutes_chart(site, results)
-    yield Section("Results", (scaling, *((chip_minutes,) if chip_minutes else ()), table), anchor="explore")
+    charts = (sizes_chart(site, results, explore), *rounds_chart(site, results))
+    yield Section("Results", (*charts, table), anchor="explore")
+    yield from efficiency_section(site, results)
+
+
+def _choices(results: Results) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield what is said of all rounds of a division, and of each: the size that is compared, and each view's best."""
+    rounds = results.by(lambda one: one.result.round_key)
+    for name, some in (("", results), *((some[0].result.round_key, some) for some in rounds)):
+        yield name, {"size": size_of(some), "leads": {view.name: lead_words(view, some) for view in views_of(some)}}
 
 
 # ---- Accelerators
@@ -249,7 +272,7 @@ def _best_section(results: Results) -> Section:
     if not best:
         return Section("Best by number", (Text("There are no Closed results with a time."),), anchor="best")
     table = results_table(_BEST, best, "benchmark", "number", "best minutes", "round", "organisation")
-    return Section("Best by number", (*map(Text, dagger_words(best)), table), anchor="best")
+    return Section("Best by number", (table,), anchor="best")
 
 
 # ---- Organisations and systems
@@ -271,15 +294,17 @@ def _said_cell(results: Results, field: str) -> Span:
 
 BENCHMARKS = SharedKind(
     title="Benchmarks",
-    words="The fastest is the shortest published time of a Closed result in the newest comparable rounds.",
+    words="The fastest is the shortest published time of a Closed result in the newest comparable rounds, on the "
+    "number of accelerators that is beside it.",
     href=lambda one: one.benchmark_href,
     name=lambda some: some[-1].result.benchmark_title,
     columns=(
         ("task", lambda some: some[-1].result.task),
+        ("compared on accelerators", size_of),
         ("fastest in minutes", _record_cell),
         ("by", _holder),
     ),
-    more=(("rounds that may be compared", _comparable),),
+    more=(("fastest of any size", _any_size), ("rounds that may be compared", _comparable)),
     without=("benchmark",),
 )
 ACCELERATORS = SharedKind(

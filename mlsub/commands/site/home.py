@@ -19,18 +19,16 @@ from mlsub.commands.site.page import (
 from mlsub.commands.site.results import DIVISIONS, USAGES, Results, Site, SiteResult, SiteRound, fast
 from mlsub.commands.site.tables import (
     bert_words,
-    by_benchmark,
-    dagger_words,
-    fastest,
-    fastest_table,
     files_table,
     results_table,
     rounds_table,
     with_energy,
 )
+from mlsub.commands.site.views import LEADERS, SAME, View, best_tables, by_round, views_of
 from mlsub.divisions import CLOSED, OPEN
+from mlsub.io.show import first_few
 from mlsub.present.document import Chart, Section, Text
-from mlsub.present.entries import BY_LOGS, REHEARSAL, missing_results
+from mlsub.present.entries import BY_LOGS, REHEARSAL
 from mlsub.rounds.benchmarks import published
 
 #: Records that are named, the greatest gains first; and things that are named before the rest is counted.
@@ -38,13 +36,13 @@ _NAMED, _LISTED = 3, 6
 #: Rounds of one usage from which on records are drawn over them.
 _MANY = 3
 _RECORDS = (
-    "Minutes to train on a logarithmic axis over the rounds of the benchmark: the fastest Closed result of each vendor "
-    "of accelerators in each round, on systems of any size. The grey line is the record; lines break where a benchmark "
-    "changed, so that its results cannot be compared."
+    "On a logarithmic axis over the rounds of the benchmark the best Closed result of each vendor of accelerators in "
+    "each round. The grey line is the record; lines break where a benchmark changed, so that its results cannot be "
+    "compared. At any size records say as much of the number of accelerators as of progress."
 )
 _FASTEST = (
-    "Published scores of systems of any size, whatever their verdict; rounds have different rules, so results "
-    "of different rounds cannot be compared directly."
+    "Published scores, whatever their verdict; rounds have different rules, so results of different rounds cannot be "
+    "compared directly."
 )
 _ROUND = ("result", "plain minutes", "verdict", "organisation", "system", "number", "accelerator")
 
@@ -64,6 +62,8 @@ def home_page(site: Site, title: str | None) -> Page:
         title or ("Results" if rehearsal else "MLPerf results"),
         (
             *map(Text, ((REHEARSAL,) if rehearsal else ()) + sentences),
+            *((Text(missing),) if (missing := site.results.closed.missing) else ()),
+            *_leaders(site),
             *_records(site),
             Section("Rounds", (*map(Text, words), rounds_table(site.rounds[::-1])), anchor="rounds"),
             *_fastest(site),
@@ -90,10 +90,17 @@ def _records(site: Site) -> Iterator[Section]:
         yield Section(f"Records: {name}", (*words, *charts), anchor=f"newest-{place}")
 
 
+def _leaders(site: Site) -> Iterator[Section]:
+    """Yield the best results of the newest round, which the first page of one round is about."""
+    if (latest := _newest(site)) is not None and latest.results.closed:
+        title = f"Fastest Closed results of {latest.rules.title}"
+        yield Section(title, tuple(best_tables(latest.results, "leaders", LEADERS)), anchor="leaders")
+
+
 def _fastest(site: Site) -> Iterator[Section]:
-    if best := fastest(site.results):
-        words = map(Text, (_FASTEST, *dagger_words(best)))
-        yield Section("Fastest Closed results", (*words, fastest_table(site.results)), anchor="fastest")
+    if len(site.results.closed.rounds) > 1:
+        tables = best_tables(site.results, "fastest", by_round(site.results.rounds))
+        yield Section("Fastest Closed results", (Text(_FASTEST), *tables), anchor="fastest")
 
 
 def results_page(site: Site, files: Iterable[str]) -> Page:
@@ -121,8 +128,10 @@ def round_page(site: Site, one: SiteRound) -> Page:
     """Return the page of one round: its results as charts and tables."""
     counts = " ".join(_count_words(one))
     lead = [counts, MINUTES, *bert_words(one.results)]
-    if (missing := missing_results(one.report)) is not None:
-        lead.append(f"{missing}.")
+    if missing := one.report.without_logs:
+        named = first_few((folder.path for folder in missing), 3)
+        have = "has" if len(missing) == 1 else "have"
+        lead.append(f"{count_text(len(missing), 'folder')} of this round {have} no logs here: {named}.")
     if one.rules.usage == "rehearsal":
         lead.append(REHEARSAL)
     size = f"{count_text(len(one.results), 'result')}, {count_text(one.organisations, 'organisation')}"
@@ -139,10 +148,17 @@ def round_page(site: Site, one: SiteRound) -> Page:
 def _divisions(site: Site, one: SiteRound) -> Iterator[Section]:
     """Yield the results of each division that has some."""
     for division, title in DIVISIONS.items():
-        if results := by_benchmark(Results(it for it in one.results if it.division_name == division)):
+        if results := Results(it for it in one.results if it.division_name == division).ordered(fast).ordered(_size):
             heads = (*with_energy(_ROUND, results), "unscaled", "expected", "runs", "rcp", "findings")
             table = results_table(f"{one.rules.title}, {title}: results", results, *heads, most=len(results))
             yield Section(title, (*round_charts(site, results), table), anchor=division)
+
+
+def _size(one: SiteResult) -> tuple[str, str, str, int]:
+    """Return what puts results of a benchmark and size together, the smallest first."""
+    result = one.result
+    title = result.benchmark_title.casefold()
+    return title, result.benchmark_name, result.scaling_type or "", result.accelerators_count or 0
 
 
 def _count_words(one: SiteRound) -> Iterator[str]:
@@ -160,17 +176,23 @@ def _count_words(one: SiteRound) -> Iterator[str]:
 
 def news(site: Site) -> tuple[str, ...]:
     """Return up to three sentences about the newest round; none where no round has results."""
-    rounds = [one for one in site.rounds if one.results]
-    if not rounds:
+    rounds, latest = [one for one in site.rounds if one.results], _newest(site)
+    if latest is None:
         return ()
-    latest = ([one for one in rounds if one.rules.usage in USAGES] or rounds)[-1]
     benchmarks = [some for some in site.benchmarks if some[-1].result.usage == latest.rules.usage]
     before = Results(result for one in rounds[: rounds.index(latest)] for result in one.results)
-    said = (_size(latest, len(site.rounds)), _fallen(latest, benchmarks), _firsts(latest, before, benchmarks))
+    said = (_latest_words(latest, len(site.rounds)), _fallen(latest, benchmarks), _firsts(latest, before, benchmarks))
     return tuple(filter(None, said))
 
 
-def _size(latest: SiteRound, rounds: int) -> str:
+def _newest(site: Site) -> SiteRound | None:
+    """Return the round of a known usage that came out last, else of any usage."""
+    rounds = [one for one in site.rounds if one.results]
+    known = [one for one in rounds if one.rules.usage in USAGES] or rounds
+    return known[-1] if known else None
+
+
+def _latest_words(latest: SiteRound, rounds: int) -> str:
     came_out = published(latest.rules.usage, latest.rules.name)
     when = f", published {'on ' if came_out.date else 'in '}{came_out.shown}," if came_out else ""
     among = f"is the newest of the {rounds} rounds here" if rounds > 1 else "is the only round here"
@@ -183,48 +205,59 @@ def _size(latest: SiteRound, rounds: int) -> str:
     )
 
 
-def records_beaten(round_key: str, benchmarks: Iterable[Results]) -> list[tuple[SiteResult, SiteResult, Results]]:
-    """Return the records that fell in a round, the greatest gain first: old, new, and what both are records of.
+def records_beaten(round_key: str, benchmarks: Iterable[Results]) -> list[tuple[SiteResult, SiteResult]]:
+    """Return the records at one size that fell in a round, the greatest gain first: old, new.
 
     Records of rounds of which folders have no logs are left out: what fell there, and by how much, is not known.
     """
-    chains = [(some, chain) for some in benchmarks for chain in some.record_chains()]
-    pairs = [(*pair, some) for some, chain in chains for pair in pairwise(chain) if not any(o.partial for o in pair)]
-    fallen = [(old, new, some.closed.beside(new)) for old, new, some in pairs if new.result.round_key == round_key]
+    chains = [chain for some in benchmarks for chain in _alike(some).record_chains()]
+    pairs = [pair for chain in chains for pair in pairwise(chain) if not any(one.partial for one in pair)]
+    fallen = [(old, new) for old, new in pairs if new.result.round_key == round_key]
     return sorted(fallen, key=lambda one: fast(one[0]) / fast(one[1]), reverse=True)
+
+
+def _alike(some: Results) -> Results:
+    """Return the Closed results of a benchmark that are compared at first, which are of one size."""
+    return next(views_of(some)).of(some.closed)
 
 
 def _fallen(latest: SiteRound, benchmarks: Sequence[Results]) -> str | None:
     """Return which records fell; None where no benchmark has Closed results of an earlier round to compare with."""
     round_key = latest.results[0].result.round_key
     # Benchmarks that have Closed times in this round and in one before it that may be compared with it.
-    groups = [group.rounds for some in benchmarks for group in some.closed.complete.comparable()]
+    groups = [group.rounds for some in benchmarks for group in _alike(some).complete.comparable()]
     count = sum(round_key in names and names[0] != round_key for names in groups)
     if not count:
         return None
-    comparable = f"{'benchmark' if count == 1 else 'benchmarks'} with comparable results of earlier rounds"
+    comparable = f"{'benchmark' if count == 1 else 'benchmarks'} with comparable results of that size in earlier rounds"
     fallen = records_beaten(round_key, benchmarks)
     if not fallen:
-        return f"No record fell: its {count} {comparable} had a faster one."
+        return f"No record at one size fell: its {count} {comparable} had a faster one."
     more = f", and {len(fallen) - _NAMED} more" if len(fallen) > _NAMED else ""
-    verb = "Records fell" if len(fallen) > 1 else "A record fell"
+    verb = "Records at one size fell" if len(fallen) > 1 else "A record at one size fell"
     named = "; ".join(
-        f"{now.result.benchmark_title} from {number_text(fast(before), 3)} to {now.in_minutes}, "
-        f"{number_text(fast(before) / fast(now), 3)} times as fast ({now.holder}, {among.given})"
-        for before, now, among in fallen[:_NAMED]
+        f"{now.result.benchmark_title}{_where(now)} from {number_text(fast(before), 3)} to {now.in_minutes}, "
+        f"{number_text(fast(before) / fast(now), 3)} times as fast ({now.holder})"
+        for before, now in fallen[:_NAMED]
     )
     return f"{verb} on {f'{len(fallen)} of ' if count > 1 else ''}its {count} {comparable}: {named}{more}."
+
+
+def _where(one: SiteResult) -> str:
+    return View(SAME, one.result.accelerators_count or None).where
 
 
 def _firsts(latest: SiteRound, before: Results, benchmarks: Sequence[Results]) -> str | None:
     """Return what is new in a round, or in the only one who leads; None where all its benchmarks are partial."""
     if not before:
-        closed = [some.closed.complete for some in benchmarks]
-        leaders = Counter(min(some, key=fast).result.organisation_name for some in closed if some)
+        closed = [_alike(some).complete for some in benchmarks]
+        several = [some for some in closed if len({one.result.organisation_name for one in some}) > 1]
+        leaders = Counter(min(some, key=fast).result.organisation_name for some in several)
         if not leaders:
             return None if any(some.closed for some in benchmarks) else "It has no Closed result with a time."
         [(leader, count)] = leaders.most_common(1)
-        return f"{leader} is the fastest on {count} of {count_text(leaders.total(), 'benchmark')}."
+        among = count_text(leaders.total(), "benchmark")
+        return f"At one size {leader} is the fastest on {count} of {among} with results of several organisations."
     titles = _new(latest, before, lambda one: one.result.benchmark_title)
     found = {
         "on": [_with_fastest(title, latest.results) for title in titles],
@@ -245,9 +278,9 @@ def _new(latest: SiteRound, before: Results, name: Callable[[SiteResult], str | 
 
 
 def _with_fastest(title: str, results: Results) -> str:
-    closed = Results(one for one in results.closed if one.result.benchmark_title == title)
-    best = min(closed, key=fast, default=None)
-    return f"{title} ({best.in_minutes}: {best.holder}, {closed.given})" if best else title
+    some = Results(one for one in results if one.result.benchmark_title == title)
+    best = min(_alike(some), key=fast, default=None)
+    return f"{title} ({best.in_minutes}{_where(best)}: {best.holder})" if best else title
 
 
 def _list(names: Sequence[str]) -> str:

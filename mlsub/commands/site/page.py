@@ -5,7 +5,6 @@ Everything from outside is escaped, and nothing of it is ever a script, a style 
 
 from __future__ import annotations
 
-import importlib.util
 import math
 import re
 import shutil
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from mlsub.io import VERSION, MlsubError, needs_extra
+from mlsub.io import VERSION
 from mlsub.io.show import first_few, plain, readable, shortened
 from mlsub.present import document as doc
 from mlsub.present.document import Cell, Chart, Column, Document, Section, Series, Span, Table
@@ -51,8 +50,8 @@ POLICY = (
 )
 #: The scripts of pages in the order in which they run; a site has them as one file.
 _PARTS = (
-    *("charts", "pictures", "runs", "series", "dots", "round", "explore", "cite", "downloads", "results"),
-    *("search", "tables"),
+    *("charts", "views", "pictures", "runs", "series", "dots", "sizes", "round", "explore", "cite", "downloads"),
+    *("selection", "results", "search", "tables", "compare"),
 )
 _SCRIPT = "static/site.js"
 _LIBRARIES = ("static/d3.min.js", "static/plot.umd.min.js")
@@ -65,6 +64,9 @@ _SPECIAL = re.compile(r"[&<>\"']")
 #: Longer texts are given the room of several lines.
 _LONG = 48
 _NUMBER = re.compile(r"-?\d[\d,]*(\.\d+)?(e[+-]?\d+)?[†×%]?|–|")
+#: A number with its decimals, to which spaces may be added; they are as wide as its point and as its digits.
+_DECIMALS = re.compile(r"-?\d[\d,]*(?:\.(\d+))?(?![\d.e])")
+_POINT_SPACE, _DIGIT_SPACE = "\u2008", "\u2007"
 
 
 class Page(Document, frozen=True, kw_only=True):
@@ -128,6 +130,11 @@ def number_cell(value: float | None, shown: str | None = None, link: str = "") -
     return Span(number_text(value) if shown is None else shown, link=link, value=value if finite else None)
 
 
+def three_cell(value: float | None, link: str = "") -> Span:
+    """Return a number with three significant digits, as tables of results have it; of larger ones whole digits."""
+    return number_cell(value, three_text(value), link)
+
+
 def minutes_cell(value: float | None) -> Span:
     """Return minutes as the tables of mlsub print them, to the sixth decimal."""
     return number_cell(value, "–" if value is None or not math.isfinite(value) else f"{value:.6f}")
@@ -167,17 +174,14 @@ def number_text(value: float | None, digits: int = 6) -> str:
     return shown.rstrip("0").rstrip(".") if decimals else shown
 
 
+def three_text(value: float | None) -> str:
+    """Return a number to three significant digits, zeros at the end included: 12.0, 0.340, 1,234."""
+    if value is None or not 1e-4 <= abs(value) < 999.5:
+        return number_text(value, 3)
+    return f"{value:#.3g}".rstrip(".")
+
+
 # ---- HTML
-
-
-def check_libraries() -> None:
-    """Find out whether pages can be made, without loading what makes them.
-
-    Raises:
-        MlsubError: Jinja2 is not installed.
-    """
-    if importlib.util.find_spec("jinja2") is None:
-        raise MlsubError(needs_extra("the pages are made with Jinja2.", "report"))
 
 
 def write_page(site: Path, frame: Frame, page: Page) -> None:
@@ -235,6 +239,10 @@ def _template() -> Template:
     )
     environment.filters["json"] = lambda found: Markup(safe_json(found))  # noqa: S704  (safe in a script)
     environment.filters["look"] = lambda span: _LOOKS.get(span.meaning, "")
+    # Elsewhere leads what begins with a scheme: addresses of results that are published.
+    environment.filters["address"] = lambda link, root: (
+        link if link.startswith(("http://", "https://")) else root + link
+    )
     environment.filters["spans"] = doc.spans
     environment.globals["table"] = lambda table, root: Markup(render_table(table, root))  # noqa: S704  (escaped here)
     for kind in (doc.Chart, doc.Facts, doc.Section, doc.Text):
@@ -297,11 +305,25 @@ def render_table(table: Table, root: str) -> str:
     heads = "".join(f"<th>{_safe(column.name)}" for column in table.columns)
     name = f' id="table-{_safe(table.anchor)}"' if table.anchor else ""
     lists = " data-lists" if table.lists else ""
-    body = "".join(f"<tr>{_cells(row, numeric, root)}" for row in rows)
+    aligned = [is_number and not table.lists for is_number in numeric]
+    columns = [_paddings([row[place].text if aligned[place] else "" for row in rows]) for place in range(len(numeric))]
+    body = "".join(
+        f"<tr>{_cells(row, numeric, behind, root)}"
+        for row, behind in zip(rows, zip(*columns, strict=True), strict=True)
+    )
     return (
         f"<div class=table>\n<table{name}{_number_classes(numeric)}{lists} data-sortable>\n"
         f"<caption>{_safe(table.caption)}</caption>\n<thead><tr>{heads}<tbody>{body}</table>\n</div>"
     )
+
+
+def _paddings(texts: Sequence[str]) -> list[str]:
+    """Return the spaces behind each number of a column, so that decimal points stand below each other."""
+    found = [_DECIMALS.match(text) for text in texts]
+    decimals = [len(one[1] or "") if one else 0 for one in found]
+    most = max(decimals, default=0)
+    points = [_POINT_SPACE * (most > 0 and not count) for count in decimals]
+    return [f"{point}{_DIGIT_SPACE * (most - count)}" for point, count in zip(points, decimals, strict=True)]
 
 
 def _one_span(cell: Cell) -> Span:
@@ -317,9 +339,9 @@ def _number_classes(numeric: Sequence[bool]) -> str:
     return f' class="{names}"' if names else ""
 
 
-def _cells(cells: Sequence[Span], numeric: Sequence[bool], root: str) -> str:
+def _cells(cells: Sequence[Span], numeric: Sequence[bool], behind: Sequence[str], root: str) -> str:
     return "".join(
-        f"<{'td' if place else 'th'}{_attributes(cell, numeric=numeric[place])}>{_content(cell, root)}"
+        f"<{'td' if place else 'th'}{_attributes(cell, numeric=numeric[place])}>{_content(cell, root)}{behind[place]}"
         for place, cell in enumerate(cells)
     )
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
+from urllib.parse import quote
 
 from msgspec.structs import replace
 
+from mlsub.commands.site.compare_page import Neighbour, compare_href, name_of
 from mlsub.commands.site.curves import curves_section, run_name
 from mlsub.commands.site.page import (
     OVERVIEW,
@@ -20,8 +22,11 @@ from mlsub.commands.site.page import (
     minutes_cell,
     number_text,
     plain_table,
+    three_cell,
+    three_text,
 )
-from mlsub.commands.site.results import SiteResult
+from mlsub.commands.site.ranks import Standing
+from mlsub.commands.site.results import DAGGER, Results, SiteResult
 from mlsub.commands.site.runs import convergence_section, runs_section
 from mlsub.commands.site.tables import energy_cell, rcp_cell
 from mlsub.divisions import OPEN
@@ -54,11 +59,23 @@ _CITE = "What stands in brackets is not in the logs: the ID is in the results ta
 _UNPUBLISHED = "MLCommons has not published this round, so the result may be quoted only as unverified."
 
 
-def result_page(one: SiteResult, reference: str | None = None) -> Page:
+class Around(NamedTuple):
+    """What the page of a result says beside it: where it stands, its neighbours, and the pattern of sources."""
+
+    standing: Standing | None = None
+    neighbours: tuple[Neighbour, ...] = ()
+    source: str = ""
+
+
+def result_page(one: SiteResult, reference: str | None = None, around: Around | None = None) -> Page:
     """Return the page of one result.
 
-    ``reference`` is a file of reference points that the convergence test used in place of the installed ones.
+    Args:
+        one: the result.
+        reference: a file of reference points that the convergence test used in place of the installed ones.
+        around: what is said beside it.
     """
+    around = around or Around()
     result, title, (score, basis) = one.result, result_title(one), _score(one.result)
     curves = curves_section(one)
     evaluations = next((block for block in curves.blocks if isinstance(block, Table)), None)
@@ -68,7 +85,8 @@ def result_page(one: SiteResult, reference: str | None = None) -> Page:
             *((Text(REHEARSAL),) if result.usage == "rehearsal" else ()),
             *((Text(_OPEN),) if one.division_name == OPEN.name else ()),
             Text((Span(score, "strong"), f" {basis}")),
-            Facts(tuple(_facts(one))),
+            Facts(tuple(_facts(one, around))),
+            *((neighbours_section(one, around.neighbours),) if around.neighbours else ()),
             curves,
             runs_section(result, evaluations),
             convergence_section(one, reference),
@@ -104,11 +122,14 @@ def _score(result: Result) -> tuple[str, str]:
     scaled = ", times the factor of scaling.json" if score.scaling != 1 else ""
     mean = f"the olympic mean of {count_text(result.runs, 'run')}{scaled}"
     exact = minutes_cell(score.published).text
-    return f"{number_text(score.published, 3)} minutes", f"{exact} minutes to train: {mean}"
+    return f"{three_text(score.published)} minutes", f"{exact} minutes to train: {mean}"
 
 
-def _facts(one: SiteResult) -> Iterator[tuple[str, Span]]:
+def _facts(one: SiteResult, around: Around) -> Iterator[tuple[str, Span]]:
     result, rcp = one.result, one.result.rcp
+    if around.standing is not None:
+        among = f"Closed results of {result.round_key}", Results([one]).missing.removeprefix(f"{DAGGER} ")
+        yield "Rank", Span(around.standing.words, note="; ".join(filter(None, among)))
     notes = [] if result.accepted else [_VERDICTS[result.official]]
     notes += [] if result.rules.package_checker else [BY_LOGS]
     yield "Official checker", verdict_span(result.official)._replace(note="; ".join(notes))
@@ -121,10 +142,10 @@ def _facts(one: SiteResult) -> Iterator[tuple[str, Span]]:
     yield "Benchmark", Span(result.benchmark_title, link=one.benchmark_href)
     yield "Organisation", Span(result.organisation_name, link=one.organisation_href)
     if one.system_href == one.href:
-        yield "System", Span(one.system_name, note=result.system)
+        yield "System", Span(one.system_name)
     else:
         yield "System", Span(one.system_name, link=one.system_href)
-        yield "System description", Span(clean(result.system), link=f"{one.system_href}#system")
+    yield "System description", Span(clean(result.system), link=f"{one.system_href}#system")
     if result.accelerators_count and result.accelerator_model_name:
         model = f"{result.accelerators_count:,} × {result.accelerator_model_name}"
         yield "Accelerators", Span(model, link=one.accelerator_href)
@@ -144,6 +165,11 @@ def _facts(one: SiteResult) -> Iterator[tuple[str, Span]]:
     if result.energy is not None and result.energy.scaled is not None:
         energy = energy_cell(result)
         yield "Energy", energy._replace(text=f"{energy.text} MJ")
+    if result.publication_date is not None and result.details_url and result.code_url:
+        yield "Official details", Span(f"{clean(result.system)}.json", link=result.details_url)
+        yield "Official code", Span(f"{clean(result.organisation)}/benchmarks", link=result.code_url)
+    if source := source_href(result, around.source):
+        yield "Results folder", Span(clean(f"{result.system}/{result.benchmark}"), link=source)
 
 
 def _minutes(result: Result) -> Iterator[tuple[str, Span]]:
@@ -162,7 +188,42 @@ def _minutes(result: Result) -> Iterator[tuple[str, Span]]:
 
 
 def _short(value: float | None, note: str = "") -> Span:
-    return Span(f"{number_text(value, 3)} minutes" if value is not None else "–", note=note)
+    return Span(f"{three_text(value)} minutes" if value is not None else "–", note=note)
+
+
+def is_pattern(text: str) -> bool:
+    """Return whether a text is a pattern of ``--source``: an address with ``{path}``, ``{round}`` and ``{usage}``."""
+    named = re.findall(r"\{([^{}]*)\}", text)
+    return "path" in named and {*named} <= {"path", "round", "usage"}
+
+
+def source_href(result: Result, pattern: str = "") -> str:
+    """Return where the folder of a result lies on the web; empty where that is not known.
+
+    Args:
+        result: whose folder.
+        pattern: see :func:`is_pattern`; ``{path}`` is ORGANISATION/results/SYSTEM/BENCHMARK. Without one that of
+            MLCommons counts, for rounds that it has published.
+    """
+    if result.description_path is None:
+        return ""
+    if not pattern and result.publication_date and result.details_url:
+        pattern = f"{repository_of(result)}/tree/main/{{path}}"
+    parts = filter(None, (result.organisation, "results", result.system, result.scaling_type, result.benchmark))
+    path = "/".join(quote(part.encode("utf-8", "surrogatepass"), safe="") for part in parts)
+    return pattern.replace("{usage}", result.usage).replace("{round}", result.round).replace("{path}", path)
+
+
+def neighbours_section(one: SiteResult, neighbours: Sequence[Neighbour]) -> Section:
+    """Return the next faster and the next slower result of the same size, and why they are."""
+    columns: tuple[ColumnOf[Neighbour], ...] = (
+        ("neighbour", lambda other: Span(other.which, link=compare_href(name_of(one.href), name_of(other.href)))),
+        ("result", lambda other: Span(other.holder, link=other.href)),
+        ("minutes", lambda other: three_cell(other.minutes)),
+        ("A is this result, B the neighbour", lambda other: other.said.replace("->", "→")),
+    )
+    table = build_table("The neighbours with as many accelerators, as mlsub compare says it", neighbours, columns)
+    return Section("Neighbours at this size", (table,), anchor="neighbours")
 
 
 # ---- How to cite it
@@ -173,7 +234,7 @@ def citation_section(one: SiteResult) -> Section:
     verified = one.result.publication_date is not None
     quotes = [("Footnote", f"[1] {footnote(one.result)}")]
     if one.score_minutes is not None:
-        sentence = f"{_sentence(one)} in {number_text(one.score_minutes, 3)} minutes [1]."
+        sentence = f"{_sentence(one)} in {three_text(one.score_minutes)} minutes [1]."
         quotes.insert(0, ("Sentence", sentence))
     if verified:
         quotes.append(("BibTeX", bibtex(one)))

@@ -38,6 +38,8 @@ _NAMES = (
 USAGES = ("training", "hpc")
 #: What sections are called whose results are of a division.
 DIVISIONS = {CLOSED.name: "Closed division", OPEN.name: "Open division", "other": "Results without a clear division"}
+#: What legends call results whose description says that there are no accelerators, or names none that is known.
+CPU_ONLY, NO_ACCELERATOR = "CPU only", "no known accelerator"
 #: Marks what rests on benchmarks and rounds of which folders have no logs.
 DAGGER = "†"
 
@@ -114,10 +116,17 @@ class SiteResult(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def holder(self) -> str:
-        """Whose it is, on how many of what."""
-        chips, name = self.result.accelerators_count, self.result.accelerator_name
-        system = f"{chips:,} × {name}" if chips and name else self.system_name
-        return f"{self.result.organisation_name}, {system}"
+        """Whose it is, on how many of what: of several nodes their number before that of the accelerators of one."""
+        chips, nodes, name = self.result.accelerators_count, self.result.number_of_nodes, self.result.accelerator_name
+        if not chips or not name:
+            return f"{self.result.organisation_name}, {self.system_name}"
+        count = f"{nodes:,} × {chips // nodes:,}" if nodes and nodes > 1 else f"{chips:,} ×"
+        return f"{self.result.organisation_name}, {count} {name}"
+
+    def called(self, by: str) -> str:
+        """Return its ``vendor`` or ``family`` as charts call it."""
+        name: str | None = getattr(self.result, by)
+        return name or (CPU_ONLY if self.result.accelerators_count == 0 else NO_ACCELERATOR)
 
     @property
     def division_title(self) -> str:
@@ -161,15 +170,15 @@ class Results(tuple[SiteResult, ...]):
         return " and ".join(title for title, _ in titles.most_common())
 
     @property
-    def given(self) -> str:
-        """How many they are, and how many folders of their benchmarks and rounds have no logs."""
-        return "; ".join(filter(None, (f"of {count_text(len(self), 'result')} given", self.missing)))
-
-    @property
     def missing(self) -> str:
-        """How many folders of their benchmarks and rounds have no logs; empty where all have."""
-        missing = sum({(one.result.round_key, one.result.benchmark): one.result.without_logs for one in self}.values())
-        return f"{count_text(missing, 'folder')} {'has' if missing == 1 else 'have'} no logs" if missing else ""
+        """Which folders of their benchmarks and rounds have no logs, by the mark of what rests on them."""
+        found = {(one.benchmark_href, one.result.round_key): one.result for one in self if one.partial}
+        named = [
+            f"{count_text(it.without_logs, 'folder')} of {it.benchmark_title} in {it.round_key}"
+            for it in found.values()
+        ]
+        alone = sum(it.without_logs for it in found.values()) == 1
+        return f"{DAGGER} {', '.join(named)} {'has' if alone else 'have'} no logs here." if named else ""
 
     def beside(self, result: SiteResult) -> Results:
         """Return those of rounds that may be compared with that of a result."""
@@ -197,18 +206,19 @@ class Results(tuple[SiteResult, ...]):
         """Return groups whose rounds may be compared; a round that is compatible with no other is alone."""
         return self.by(lambda one: one.comparable_rounds)
 
-    def record_chains(self) -> list[Results]:
+    def record_chains(self, value: Callable[[SiteResult], float] | None = None) -> list[Results]:
         """Return the records of a benchmark, oldest first, of each group of rounds that may be compared.
 
-        A record is the fastest Closed result of its round, and faster than all before it. The first of several is of a
-        round whose folders all have logs: of another one nobody knows how many times as fast a later one is.
+        A record is the Closed result of its round with the least value, which is the time to train unless another is
+        given, and less than all before it. The first of several is of a round whose folders all have logs: of another
+        one nobody knows how many times as fast a later one is.
         """
-        chains = []
+        chains, value = [], value or fast
         for group in self.closed.comparable():
             chain: list[SiteResult] = []
-            for fastest in group.best(lambda one: one.result.round_key):
-                if not chain or fast(fastest) < fast(chain[-1]):
-                    chain = [*([] if chain and chain[0].partial else chain), fastest]
+            for best in group.best(lambda one: one.result.round_key, value):
+                if not chain or value(best) < value(chain[-1]):
+                    chain = [*([] if chain and chain[0].partial else chain), best]
             chains.append(Results(chain))
         return chains
 
@@ -326,6 +336,11 @@ def _interest(results: Results) -> tuple[int, tuple[int, ...], int, str]:
 def fast(result: SiteResult) -> float:
     """Return what puts the fastest first, and those without a time last."""
     return math.inf if result.train_minutes is None else result.train_minutes
+
+
+def frugal(result: SiteResult) -> float:
+    """Return what puts the fewest chip-minutes first, and those without any last."""
+    return math.inf if result.train_minutes is None else result.result.chip_minutes or math.inf
 
 
 def _round_href(rules: Round) -> str:

@@ -22,7 +22,7 @@ from mlsub.commands.site.page import (
 from mlsub.commands.site.results import Results, SiteResult, slug
 from mlsub.convergence.curves import Line, RcpReference, limit_lines, mean_line, reference_of, spans_a_decade
 from mlsub.convergence.margin import why_untested
-from mlsub.convergence.reference import Point, parse_cutoff
+from mlsub.convergence.reference import parse_cutoff
 from mlsub.io import MlsubError
 from mlsub.log.reading import usable_number
 from mlsub.present.document import Chart, Section, Series, Span, Table, Text
@@ -136,6 +136,9 @@ def convergence_section(one: SiteResult, own: str | None = None) -> Section:
         reference = _reference(one, own)
     except MlsubError as error:
         return Section(title, (*words, Text(_sentence(clean(str(error))))), anchor="rcp")
+    if reference.allowance:
+        grace = f"{number_text(reference.allowance)} {reference.unit}"
+        words += (Text(f"The round gives one evaluation of grace: limits are {grace} below those of the reference."),)
     size = usable_number(rcp.batch_size)
     charts = (_chart(reference, rcp, float(size)),) if size is not None and size > 0 and reference.kept else ()
     return Section(title, (*words, *charts, _convergence_table(reference, rcp)), anchor="rcp")
@@ -184,7 +187,7 @@ def _reference_series(reference: RcpReference) -> tuple[Series, ...]:
         Series("official curve", "line", _CURVE, mean_line(kept) if len(kept) > 1 else ()),
         Series("lower hull of the written rules", "dashed", _POINTS, hull),
         Series("acceptance limit", "rule", _LIMIT, _with_gaps(limit_lines(reference))),
-        Series("acceptance limit", "ticks", _LIMIT, least),
+        Series("acceptance limit at a reference point", "ticks", _LIMIT, least),
     )
     return tuple(one for one in series if one.points)
 
@@ -249,11 +252,12 @@ def _chart(reference: RcpReference, rcp: RcpResult, size: float) -> Chart:
 
 
 def _convergence_table(reference: RcpReference, rcp: RcpResult) -> Table:
-    """Return the reference points next to the result, the result, and its runs, the fastest first."""
-    rows: list[tuple[str | float | None, ...]] = [
-        ("reference", point.batch_size, point.runs, point.mean, point.stdev, reference.with_allowance(point).minimum)
-        for point in _nearest(reference.kept, usable_number(rcp.batch_size))
-    ]
+    """Return the reference points, the result, and its runs, the fastest first."""
+    rows: list[tuple[str | float | None, ...]] = []
+    for point in reference.points:
+        limit = reference.with_allowance(point).minimum if point in reference.kept else None
+        name = "reference" if limit is not None else "reference, pruned by the checker"
+        rows.append((name, point.batch_size, point.runs, point.mean, point.stdev, limit))
     size, converged = rcp.batch_size, sorted(point for point in rcp.points if point is not None)
     rows.append(("this result", size, len(converged), rcp.mean, None, rcp.minimum))
     run = "run" if rcp.logs_unit is None else f"in {rcp.logs_unit}: run"
@@ -262,14 +266,5 @@ def _convergence_table(reference: RcpReference, rcp: RcpResult) -> Table:
     ]
     if others := len(rcp.points) - len(converged):
         rows.append((f"{count_text(others, 'run')} that did not converge", size, others, None, None, None))
-    caption = f"The nearest reference points, this result and its runs, in {rcp.unit or reference.unit}"
+    caption = f"The reference points, this result and its runs, in {rcp.unit or reference.unit}"
     return plain_table(caption, ("point", "batch size", "runs", "mean", "stdev", "accepted from"), rows)
-
-
-def _nearest(points: Sequence[Point], size: float | None) -> list[Point]:
-    """Return those at a batch size, else the next smaller and the next larger; all of them where there is no size."""
-    if size is None:
-        return list(points)
-    below = [point for point in points if point.batch_size <= size][-1:]
-    above = [point for point in points if point.batch_size >= size][:1]
-    return list(dict.fromkeys((*below, *above)))

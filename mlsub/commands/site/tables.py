@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from mlsub.commands.site.page import ColumnOf, build_table, number_cell, number_text
-from mlsub.commands.site.results import DAGGER, Results, SiteResult, SiteRound, fast
+from mlsub.commands.site.page import ColumnOf, build_table, number_cell, number_text, three_cell, three_text
+from mlsub.commands.site.results import CPU_ONLY, DAGGER, Results, SiteResult, SiteRound, fast
 from mlsub.divisions import CLOSED, OPEN
 from mlsub.present.document import Meaning, Span, Table
 from mlsub.present.entries import rcp_words, verdict_span
@@ -53,7 +53,7 @@ def accelerators_cell(one: SiteResult) -> Span:
     count, name = one.result.accelerators_count, one.accelerator
     name = None if name is None or is_not_applicable(name) else name
     if not count:
-        return Span(name or "none", link=one.accelerator_href, value=0.0)
+        return Span(name or (CPU_ONLY if count == 0 else "not stated"), link=one.accelerator_href, value=0.0)
     text = f"{count:,} × {name}" if name else f"{count:,}, not named"
     return Span(text, link=one.accelerator_href, value=float(count))
 
@@ -64,22 +64,17 @@ def _age_number(one: SiteResult) -> float:
 
 
 def best_minutes_cell(one: SiteResult) -> Span:
-    """Return the minutes of a best result, with a dagger where it is the best of the results given."""
-    cell = number_cell(one.result.published_minutes, link=one.href)
+    """Return the minutes of a best result, with a dagger where folders of its benchmark and round have no logs."""
+    cell = three_cell(one.result.published_minutes, one.href)
     return cell._replace(text=f"{cell.text}{DAGGER}") if one.partial else cell
 
 
-def _chip_minutes_cell(one: SiteResult) -> Span:
-    minutes = one.result.chip_minutes
-    return number_cell(minutes, number_text(minutes, 3))
-
-
 def energy_cell(result: Result) -> Span:
-    """Return the energy of a result in megajoules with four digits, and all of them in the note; a dash without."""
+    """Return the energy of a result in megajoules with three digits, and all of them in the note; a dash without."""
     joules = result.energy.scaled if result.energy else None
     if joules is None:
         return Span("–")
-    return Span(number_text(joules / 1e6, 4), value=joules / 1e6, note=f"{number_text(joules, 9)} J")
+    return Span(three_text(joules / 1e6), value=joules / 1e6, note=f"{number_text(joules, 9)} J")
 
 
 def with_energy(names: Iterable[str], results: Results) -> list[str]:
@@ -104,13 +99,13 @@ _COLUMNS: dict[str, ColumnOf[SiteResult]] = {
     "accelerators": ("accelerators", accelerators_cell),
     "number": ("accelerators", lambda one: one.result.accelerators_count),
     "accelerator": ("accelerator", lambda one: Span(one.accelerator or "–", link=one.accelerator_href)),
-    "minutes": ("minutes", lambda one: number_cell(one.result.published_minutes, link=one.href)),
-    "plain minutes": ("minutes", lambda one: number_cell(one.result.published_minutes)),
+    "minutes": ("minutes", lambda one: three_cell(one.result.published_minutes, one.href)),
+    "plain minutes": ("minutes", lambda one: three_cell(one.result.published_minutes)),
     "best minutes": ("minutes", best_minutes_cell),
     "energy": ("energy in MJ", lambda one: energy_cell(one.result)),
-    "unscaled": ("unscaled", lambda one: number_cell(one.result.score.unscaled)),
-    "expected": ("expected", lambda one: number_cell(one.result.score.expected)),
-    "chip-minutes": ("chip-minutes", _chip_minutes_cell),
+    "unscaled": ("unscaled", lambda one: three_cell(one.result.score.unscaled)),
+    "expected": ("expected", lambda one: three_cell(one.result.score.expected)),
+    "chip-minutes": ("chip-minutes", lambda one: three_cell(one.result.chip_minutes)),
     "division": ("division", lambda one: one.division_name),
     "round": ("round", lambda one: one.result.round_key),
     "verdict": ("verdict", lambda one: verdict_span(one.result.official)),
@@ -169,35 +164,3 @@ _FILES: tuple[ColumnOf[str], ...] = (
 def files_table(paths: Iterable[str]) -> Table:
     """Return one row a file with all results, by its path in the site."""
     return build_table("All results as files", paths, _FILES)
-
-
-def fastest(results: Results) -> Results:
-    """Return the fastest Closed result of each benchmark and round, by title and round, whatever its verdict."""
-    best = results.closed.best(lambda one: (one.benchmark_href, one.result.round_key))
-    return best.ordered(lambda one: (one.result.benchmark_title.casefold(), one.result.benchmark_name))
-
-
-def fastest_table(results: Results) -> Table:
-    """Return the fastest results, one row a benchmark and one column a round."""
-    by_round = [(name, lambda some, name=name: _fastest_cell(some, name)) for name in results.rounds]
-    first: ColumnOf[Results] = (
-        "benchmark",
-        lambda some: Span(some[0].result.benchmark_title, link=some[0].benchmark_href),
-    )
-    rows = fastest(results).by(lambda one: one.benchmark_href)
-    return build_table("Fastest published Closed result of each benchmark, in minutes", rows, [first, *by_round])
-
-
-def _fastest_cell(results: Results, round_key: str) -> Span:
-    found = next((one for one in results if one.result.round_key == round_key), None)
-    if found is None:
-        return Span("")
-    note = f"{found.result.organisation_name}, {found.result.official.value}"
-    return best_minutes_cell(found)._replace(note=note)
-
-
-def dagger_words(best: Results) -> tuple[str, ...]:
-    """Return what the dagger at some of these best results means, if there is one."""
-    marked = [one.result for one in best if one.partial]
-    named = (f"{one.benchmark_title} in {one.round_key} ({one.without_logs} without logs)" for one in marked)
-    return (f"{DAGGER} The best of the results given: {', '.join(dict.fromkeys(named))}.",) if marked else ()

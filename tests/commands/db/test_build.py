@@ -274,8 +274,7 @@ def test_all_published_rounds_agree_with_the_report_and_are_read_once(tmp_path: 
     )
     with duckdb.connect(output, read_only=True) as connection:
         found = connection.execute(
-            "SELECT entry, verdict, published_minutes FROM entries "
-            "WHERE round IN ('v1.0', 'v2.0', 'v4.0') ORDER BY entry"
+            "SELECT entry, verdict, published_minutes FROM entries WHERE round IN ('1.0', '2.0', '4.0') ORDER BY entry"
         ).fetchall()
     assert [tuple(row) for row in found] == expected
 

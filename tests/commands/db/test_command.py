@@ -11,7 +11,7 @@ import pytest
 
 from mlsub.commands.output import Target
 from mlsub.io import VERSION, MlsubError
-from tests.commands.db.place import Place
+from tests.commands.db.place import Place, duckdb
 from tests.conftest import ExpectedText
 from tools.support.make_tree import make_tree
 from tools.support.runner import Stream, call, run
@@ -143,6 +143,26 @@ def test_a_table_is_explained(place: Place, expected_text: ExpectedText) -> None
     [table] = run("db", "tables", "results", "--format", "json").document["tables"]
     assert (table["name"], table["kind"], table["columns"][0]["name"]) == ("results", "view", "kind")
     assert len(run("db", "tables", "--format", "json").document["tables"]) == 10
+
+
+def test_tables_are_those_of_the_database_that_query_asks(place: Place) -> None:
+    shipped = run("db", "tables", "--format", "json").document
+    outcome = run("db", "tables", "--db", "other.duckdb")
+    made = "Make it with mlsub db build DIR... -o other.duckdb"
+    assert (outcome.status, outcome.stderr) == (2, f"mlsub db tables: There is no database other.duckdb. {made}\n")
+    run("db", "build", "rounds")
+    assert run("db", "tables", "--format", "json").document == shipped
+    with duckdb.connect(place.database) as connection:
+        connection.execute("CREATE TABLE mine AS SELECT 42 AS x")
+        connection.execute("COMMENT ON TABLE mine IS 'my own'")
+    outcome = run("db", "tables", "mine", "--db", place.database)
+    assert outcome.stdout.splitlines()[2:] == [
+        "mine (table)",
+        "  my own",
+        "  column  type     meaning",
+        "  ------------------------",
+        "  x       INTEGER",
+    ]
 
 
 @pytest.mark.parametrize("arguments", [["build", "rounds"], ["query", "SELECT 1"]])

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.commands.review.table import MAX_COLUMNS, MAX_ROWS, benchmarks_of, read_table
-from mlsub.commands.review.table_rules import audit_ids, audit_table, private_id
+from mlsub.commands.review.table_rules import audit_ids, audit_table
 from mlsub.commands.score.formats import render_csv, render_xlsx
 from mlsub.findings import Finding
 from mlsub.io import MlsubError
@@ -166,11 +166,11 @@ def test_a_private_id_of_two_systems(tree: Tree, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "content", [b"", b"{", b"[" * 100_000, b"\xff", b'{"private_id": 7}', b'"id"', b" " * (1 << 17)]
 )
-def test_a_file_that_holds_no_id(content: bytes, tmp_path: Path) -> None:
-    file = tmp_path / "privateid.json"
-    assert private_id(file) == ""
-    file.write_bytes(content)
-    assert private_id(file) == ""
+def test_a_file_that_holds_no_id(content: bytes, tree: Tree) -> None:
+    (result, *_) = results_of(tree.folder)
+    assert result.private_id == ""
+    result.private_id_file.write_bytes(content)
+    assert result.private_id == ""
 
 
 @pytest.mark.skipif(not (CORPUS / "v5.1").is_dir(), reason="published results are not there")

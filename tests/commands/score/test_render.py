@@ -25,6 +25,7 @@ from mlsub.findings import Verdict
 from mlsub.present import html, markdown, text
 from mlsub.present.tables import Row, columns, exact, is_formula, legible
 from mlsub.submission.report import RcpResult, Report, ScoreResult
+from mlsub.submission.result import results_of
 from tests.conftest import ExpectedText
 from tests.score.reports import (
     bases,
@@ -43,7 +44,8 @@ NAMES = [column.name for column in columns()]
 
 
 def table(*reports: Report, width: int = 120) -> str:
-    return text.render(document_of(reports), width)
+    results = [result for report in reports for result in results_of(report)]
+    return text.render(document_of(reports, results), width)
 
 
 def render_markdown(rows: Sequence[Row]) -> str:
@@ -182,7 +184,7 @@ def test_numbers_that_no_honest_log_could_come_to_are_kept_short() -> None:
         ),
     )
     report = make_report(absurd)
-    figures = body(table(report, width=160))[0].split()[6:]
+    figures = body(table(report, width=160))[0].split()[8:]
     assert figures == ["1e+300", "1.5e+299", "pass", "1e+308", "1e+300", "1e+299", "accepted"]
     assert " 1e+300 | 1.5e+299 | samples | pass | 1e+308 | 1e+307 | " in render_markdown(rows_of(report))
 
@@ -299,7 +301,7 @@ def test_the_head_is_bold_filled_frozen_and_filters() -> None:
     assert [cell.value for cell in sheet[1]] == [column.title for column in columns()]
     assert all(cell.font.bold and cell.fill.fill_type == "solid" for cell in sheet[1])
     assert sheet.freeze_panes == "A2"
-    assert sheet.auto_filter.ref == sheet.dimensions == "A1:AL5"
+    assert sheet.auto_filter.ref == sheet.dimensions == "A1:BI5"
     assert all(2 < sheet.column_dimensions[cell.column_letter].width <= 52 for cell in sheet[1])
 
 

@@ -68,7 +68,8 @@ class Opened:
         self.page.on("dialog", self._heard)
         self.page.on("requestfailed", lambda request: self.said.append(request.url))
         self.page.on("request", lambda request: self.asked.append(request.url))
-        self.page.goto((site / name).as_uri())
+        path, _, chosen = name.partition("#")
+        self.page.goto((site / path).as_uri() + (f"#{chosen}" if chosen else ""))
 
     def _heard(self, dialog: Any) -> None:
         self.said.append(f"dialog: {dialog.message}")
@@ -91,10 +92,10 @@ class Opened:
         return [text.strip() for text in self.page.locator(cells).all_inner_texts()]
 
     def marks(self) -> list[int]:
-        """For each chart how many marks it has: dots, bars, lines and words beside those of its axes."""
+        """For each chart that is shown how many marks it has: dots, bars, lines and words beside those of its axes."""
         counts: list[int] = self.page.evaluate(
-            """() => Array.from(document.querySelectorAll("figure.chart"), (figure) =>
-                figure.querySelectorAll(
+            """() => Array.from(document.querySelectorAll("figure.chart")).filter((one) => one.checkVisibility()).map(
+                (figure) => figure.querySelectorAll(
                     "svg.plot > g:not([data-mark*=axis]):not([data-mark*=grid]):not([data-mark=tip]) > *"
                 ).length)"""
         )

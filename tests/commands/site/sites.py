@@ -33,9 +33,8 @@ def two_rounds(above: Path) -> list[Path]:
 
 
 def checked(*paths: Path) -> list[Checked]:
-    return check_with_logs(
-        [str(path) for path in paths], Context(Request("1.0" if "loose" in paths[0].parts else None), jobs=1)
-    )
+    asked = Request("1.0" if "loose" in paths[0].parts else None, intervals=True)
+    return check_with_logs([str(path) for path in paths], Context(asked, jobs=1))
 
 
 def rounds(*paths: Path) -> tuple[SiteRound, ...]:
@@ -59,13 +58,14 @@ def script(content: bytes) -> Any:
     return json.loads(text[text.index(" = ") + 3 : text.rindex(";")])
 
 
-def result_rows(content: bytes) -> list[list[Any]]:
+def result_rows(content: bytes) -> list[dict[str, Any]]:
     """The values of each result in the script of all results, which has them by column and each text once."""
-    columns = []
+    columns, keys = [], []
     for column in script(content)["columns"]:
         names, values = column.get("names"), column["values"]
         columns.append(values if names is None else [None if value < 0 else names[value] for value in values])
-    return [list(row) for row in zip(*columns, strict=True)]
+        keys.append(column["key"])
+    return [dict(zip(keys, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 B = TypeVar("B", bound=Block)
@@ -83,6 +83,11 @@ def sections_of(page: Page) -> dict[str, Section]:
 
 def charts_of(part: Page | Section) -> tuple[Chart, ...]:
     return tuple(part.charts()) if isinstance(part, Page) else blocks_of(part, Chart)
+
+
+def view_of(chart: Chart, name: str = "same-size") -> dict[str, Any]:
+    """The data of a chart in one of its views."""
+    return {**chart.data, **chart.data["views"][name]}
 
 
 def tables_of(section: Section) -> tuple[Table, ...]:

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from mlsub.commands.site.build import build_site
-from mlsub.commands.site.dataset import FIELDS, downloads, results_script
+from mlsub.commands.site.dataset import downloads, results_script
 from mlsub.commands.site.page import RESULTS_SCRIPT
+from mlsub.present.tables import columns
 from tests.commands.site.browser import Opened
 from tests.commands.site.sites import checked, one_round, result_rows
 from tools.support.make_tree import make_tree
@@ -219,8 +220,8 @@ def all_rows(kind: str, folder: Path) -> list[dict[str, Any]]:
     """All results as a file of the site has them, or where it has none of the kind, its script."""
     if kind != "JSON":
         return rows_of(kind, (folder / "data" / f"results.{kind.lower()}").read_bytes())
-    content = (folder / RESULTS_SCRIPT).read_bytes()
-    return [dict(zip((field.name for field in FIELDS), row, strict=True)) for row in result_rows(content)]
+    names = [column.name for column in columns()]
+    return [{name: row[name] for name in names} for row in result_rows((folder / RESULTS_SCRIPT).read_bytes())]
 
 
 @pytest.mark.parametrize("kind", ["CSV", "JSON", "Parquet"])
@@ -229,13 +230,13 @@ def test_a_selection_is_saved_as_the_site_has_all_results(browser: Any, site: Pa
         whole = all_rows(kind, folder)
         with Table(browser, folder, choice) as opened:
             saved = rows_of(kind, opened.download(kind))
-        assert sorted(saved, key=lambda row: row["href"]) == sorted(whole, key=lambda row: row["href"])
-    chosen = [row["href"] for row in all_rows(kind, site)]
+        assert sorted(saved, key=lambda row: row["entry"]) == sorted(whole, key=lambda row: row["entry"])
+    hrefs = {row["entry"]: row["href"] for row in result_rows((site / RESULTS_SCRIPT).read_bytes())}
     with Table(browser, site, "division_name=&benchmark_name=resnet&sort=-organisation_name") as opened:
         saved = rows_of(kind, opened.download(kind))
         links = [link.get_attribute("href") for link in opened.page.locator(".results tbody a").all()]
-        assert [row["href"] for row in saved] == links, "in the order of the table"
-        assert set(links) == {href for href in chosen if "resnet" in href}
+        assert [hrefs[row["entry"]] for row in saved] == links, "in the order of the table"
+        assert set(links) == {href for href in hrefs.values() if "resnet" in href}
         assert (opened.said, opened.elsewhere) == ([], [])
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
+import webbrowser
 from pathlib import Path
 
 import pytest
@@ -12,8 +12,6 @@ from mlsub.convergence.reference import reference_file
 from tests.commands.site.sites import Html, two_rounds
 from tools.support.make_tree import make_tree
 from tools.support.runner import call, run
-
-pytest.importorskip("jinja2")
 
 
 @pytest.fixture
@@ -25,7 +23,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_site_of_an_accepted_round(here: Path) -> None:
     make_tree(here)
     outcome = run("site", "v1.0", "-o", "site")
-    assert outcome == (0, "A site of 1 result of 1 round, 5 runs, on 10 pages\n\nOpen site/index.html\n", "")
+    assert outcome == (0, "A site of 1 result of 1 round, 5 runs, on 11 pages\n\nOpen site/index.html\n", "")
     assert Html((here / "site" / "index.html").read_bytes()).text[:1] == ["MLPerf Training results, v1.0"]
 
 
@@ -33,7 +31,7 @@ def test_a_site_of_an_accepted_round(here: Path) -> None:
 def test_a_rejected_result_is_told_by_the_status_and_on_the_site(here: Path) -> None:
     two_rounds(here)
     outcome = run("site", "v1.0", "v1.1", "-o", "out/site", "--title", "Ours")
-    assert outcome == (1, "A site of 4 results of 2 rounds, 25 runs, on 17 pages\n\nOpen out/site/index.html\n", "")
+    assert outcome == (1, "A site of 4 results of 2 rounds, 25 runs, on 18 pages\n\nOpen out/site/index.html\n", "")
     assert "rejected" in Html((here / "out/site/rounds/training_1.1.html").read_bytes()).text
     assert "Ours" in Html((here / "out/site/index.html").read_bytes()).text
 
@@ -74,18 +72,41 @@ def test_a_part_that_cannot_be_checked_is_told(here: Path) -> None:
     assert (here / "site" / "index.html").is_file()
 
 
-def test_without_jinja_it_says_what_to_install(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_page_is_shown_in_the_browser(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make_tree(here)
-    real = importlib.util.find_spec
-    monkeypatch.setattr(
-        importlib.util, "find_spec", lambda name, *rest: None if name == "jinja2" else real(name, *rest)
-    )
-    outcome = run("site", "v1.0", "-o", "site")
-    assert outcome == (
-        2,
-        "",
-        "mlsub site: the pages are made with Jinja2. Install it from a copy of the source: pip install '.[report]'\n",
-    )  # fmt: skip
+    shown: list[str] = []
+    monkeypatch.setattr(webbrowser, "open", lambda url: shown.append(url) or Path(url[7:]).is_file())
+    assert run("site", "v1.0", "-o", "site", "--open").status == 0
+    assert shown == [(here / "site" / "index.html").as_uri()]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "told"),
+    [
+        ("ftp://example.org/{path}", "ftp://example.org/{path} is no address of a site. It begins with https://."),
+        (
+            "https://example.org/",
+            "--source https://example.org/: it has {path}, and of other braces {round} and {usage} alone.",
+        ),
+        ("https://a.org/{path}/{0.x}", "--source https://a.org/{path}/{0.x}: it has {path}, and of other braces"),
+    ],
+)
+def test_a_pattern_of_sources_is_an_address_with_a_path(here: Path, pattern: str, told: str) -> None:
+    make_tree(here)
+    outcome = run("site", "v1.0", "-o", "site", "--source", pattern)
+    assert (outcome.status, outcome.stdout) == (2, "")
+    assert outcome.stderr.startswith(f"mlsub site: {told}")
+    assert not (here / "site").exists()
+
+
+def test_a_result_links_to_its_folder_by_the_pattern(here: Path) -> None:
+    make_tree(here)
+    assert run("site", "v1.0", "-o", "site", "--source", "https://example.org/{usage}-{round}/{path}").status == 0
+    page = Html((here / "site/results/training_1.0_acme_rack1_resnet.html").read_bytes())
+    assert {"href": "https://example.org/training-1.0/ACME/results/rack1/resnet"} in page.of("a")
+    official = "https://github.com/mlcommons/training_results_v1.0/blob/main/ACME"
+    assert {"href": f"{official}/systems/rack1.json"} in page.of("a")
+    assert {"href": f"{official}/benchmarks"} in page.of("a")
 
 
 @pytest.mark.slow

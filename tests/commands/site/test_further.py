@@ -10,13 +10,23 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from mlsub.commands.site.charts import NO_ACCELERATOR, legend_of, looks
+from mlsub.commands.site.charts import legend_of, looks
 from mlsub.commands.site.groups import group_pages
 from mlsub.commands.site.home import home_page
 from mlsub.commands.site.page import STATIC, Frame, Page, write_page
-from mlsub.commands.site.results import Results, Site
+from mlsub.commands.site.results import CPU_ONLY, NO_ACCELERATOR, Results, Site
 from mlsub.systems.names import all_chips
-from tests.commands.site.sites import Words, charts_of, facts_of, made_of, result, sections_of, tables_of, words_of
+from tests.commands.site.sites import (
+    Words,
+    charts_of,
+    facts_of,
+    made_of,
+    result,
+    sections_of,
+    tables_of,
+    view_of,
+    words_of,
+)
 from tests.conftest import ExpectedText
 
 CASES: dict[str, list[list[object]]] = {
@@ -61,8 +71,8 @@ def test_an_accelerator_says_what_the_table_of_names_says(pages: dict[str, Page]
     facts = facts_of(pages["accelerators/h100.html"])
     expected_text("h100.txt", "".join(f"{name}: {cell.text}\n" for name, cell in facts.items()))
     assert cells(pages["accelerators/h100.html"], "best") == [
-        ["BERT", "8", "5", "v5.0", "ACME"],
-        ["BERT", "64", "1", "v4.0", "ACME"],
+        ["BERT", "8", "5.00", "v5.0", "ACME"],
+        ["BERT", "64", "1.00", "v4.0", "ACME"],
     ]
     assert cells(pages["accelerators/mi300x.html"], "results")[0][4] == "–", "a result without a time is listed"
     assert charts_of(pages["accelerators/mi300x.html"]) == ()
@@ -73,8 +83,9 @@ def test_an_accelerator_is_drawn_by_number_and_over_time(pages: dict[str, Page])
     assert by_number.data["at"] == [1, 2, 6]
     assert by_number.data["ideal"] == [{"at": 1, "most": 64, "newest": True}]
     assert by_number.about == "Fastest: 1 minute (v4.0, ACME, 64 × H100)."
-    assert over_time.data["at"] == [2, 6], "the fastest of each round"
-    lines = over_time.data["lines"]
+    same, each, whole = (view_of(over_time, name) for name in ("same-size", "per-accelerator", "any-size"))
+    assert (same["at"], each["at"], whole["at"]) == ([1, 6], [1, 6], [2, 6]), "the best of each round"
+    lines = whole["lines"]
     assert [line["at"] for line in lines] == [[0], [2], [2, 6]], "BERT of v0.7 is not that of v1.0; its own line"
     assert (over_time.data["rounds"], lines[1]["until"]) == (["v0.7", "v4.0", "v5.0"], "v5.0")
     assert over_time.link == "benchmarks/bert.html"
@@ -82,14 +93,28 @@ def test_an_accelerator_is_drawn_by_number_and_over_time(pages: dict[str, Page])
 
 def test_the_home_draws_the_fastest_of_each_vendor_in_each_round(pages: dict[str, Page]) -> None:
     (chart,) = charts_of(pages["index.html"])
-    assert chart.data["at"] == [0, 2, 6, 3]
+    assert {name: view["at"] for name, view in chart.data["views"].items()} == {
+        "same-size": [0, 1, 6],
+        "per-accelerator": [0, 1, 6, 4],
+        "any-size": [0, 2, 6, 3, 4],
+    }
     assert chart.data["rounds"] == ["v0.7", "v4.0", "v5.0"], "its own rounds"
-    assert chart.data["keys"] == [("NVIDIA", "nvidia-2", "circle"), (NO_ACCELERATOR, "c7", "circle")]
-    assert (chart.title, chart.anchor) == ("BERT: v4.0 stays the fastest", "chart-record-bert")
-    assert chart.about == "Record: 1 minute (v4.0, ACME, 64 × H100), of 5 results given."
+    assert view_of(chart, "any-size")["keys"] == [
+        ("NVIDIA", "nvidia-2", "circle"), (CPU_ONLY, "c7", "square"), (NO_ACCELERATOR, "c7", "circle"),
+    ]  # fmt: skip
+    assert [view["title"] for view in chart.data["views"].values()] == [
+        "BERT on 8 accelerators: 5 minutes (H100), 1.2 times as fast as v4.0",
+        "BERT per accelerator: 40 chip-minutes (8 × H100), 1.2 times as efficient as v4.0",
+        "BERT at any size: 1 minute (64 × H100) in v4.0, not beaten since",
+    ]
+    assert (chart.title, chart.anchor) == (view_of(chart)["title"], "chart-record-bert")
+    assert chart.about == "Record: ACME, 8 × H100, v5.0; before ACME, 8 × H100, v4.0."
     sections = {name: section.title for name, section in sections_of(pages["index.html"]).items()}
-    titles = ("Records: MLPerf Training v5.0", "Rounds", "Fastest Closed results")
-    assert sections == dict(zip(("newest-0", "rounds", "fastest"), titles, strict=True))
+    titles = (
+        "Fastest Closed results of MLPerf Training v5.0", "Records: MLPerf Training v5.0", "Rounds",
+        "Fastest Closed results",
+    )  # fmt: skip
+    assert sections == dict(zip(("leaders", "newest-0", "rounds", "fastest"), titles, strict=True))
     counts = [row[-1] for row in cells(pages["index.html"], "rounds")]
     assert counts == [f"{number} of {number} meet the official checker" for number in (2, 5, 1)]
     assert len(words_of(pages["index.html"])) == 3
@@ -97,18 +122,59 @@ def test_the_home_draws_the_fastest_of_each_vendor_in_each_round(pages: dict[str
 
 def test_a_benchmark_has_all_its_results_as_data_and_the_fastest_as_a_table(pages: dict[str, Page]) -> None:
     page = pages["benchmarks/bert.html"]
-    scaling, chip_minutes = charts_of(page)
-    explore = scaling.data["explore"]
+    sizes, over_rounds, efficiency = charts_of(page)
+    explore = sizes.data["explore"]
     assert (explore["rounds"], explore["results"]) == (["v0.7", "v4.0", "v5.0"], [0, 1, 2, 3, 4, 5, 6])
     assert explore["divisions"] == [("closed", "Closed"), ("open", "Open")]
-    assert scaling.data["at"] == [0, 1, 2, 4, 5, 6], "without those that have no accelerators"
+    assert sizes.data["at"] == [0, 1, 2, 4, 5, 6], "without those that have no accelerators"
     assert explore["pages"]["accelerator"]["H100"] == "accelerators/h100.html"
     assert explore["pages"]["system"]["ZETA\n4 Quantum Cat 9"] == "results/training_4.0_zeta_rack4_bert.html"
-    assert [line["at"] for line in chip_minutes.data["lines"]] == [[1, 6]]
-    assert [row[4] for row in cells(page, "explore")] == ["64", "40", "48", "–", "640", "2,000", "4"]
-    assert facts_of(page)["Rounds that may be compared"].text == "v0.7; v4.0 to v5.0"
-    assert facts_of(page)["Fastest in minutes"].text == "1"
-    assert facts_of(page)["By"].text == "ACME, 64 × H100, v4.0, of 5 results given"
+    assert [line["at"] for line in view_of(over_rounds)["lines"]] == [[1, 6]]
+    assert [row[2:4] + row[6:7] for row in cells(page, "explore")] == [
+        ["8 × H100", "5.00", "v5.0"], ["8 × H100", "6.00", "v4.0"],
+        ["8 × V100", "80.0", "v0.7"], ["8 × H100", "0.500", "v4.0"],
+    ], "those of the size that is compared"  # fmt: skip
+    facts = {name: cell.text for name, cell in facts_of(page).items()}
+    assert facts["Rounds that may be compared"] == "v0.7; v4.0 to v5.0"
+    assert (facts["Compared on accelerators"], facts["Fastest in minutes"], facts["By"]) == (
+        "8",
+        "5.00",
+        "ACME, 8 × H100, v5.0",
+    )
+    assert facts["Fastest of any size"] == "1 minute: ACME, 64 × H100, v4.0"
+    assert efficiency.data["families"] == [{"at": [1, 2], "efficiency": [1.0, 0.75]}]
+    assert cells(page, "efficiency") == [["ACME", "H100", "v4.0", "closed", "8", "64", "1", "75.0", "nothing"]]
+
+
+def test_what_is_best_of_a_round_and_by_how_much_is_said_in_each_view(pages: dict[str, Page]) -> None:
+    choices = charts_of(pages["benchmarks/bert.html"])[0].data["explore"]["choices"]
+    assert (choices["closed"][""]["size"], choices["open"]["v4.0"]["size"]) == (8, 8)
+    assert choices["closed"]["v4.0"] == {
+        "size": 8,
+        "leads": {
+            "same-size": "Fastest on 8 accelerators: 6 minutes, ACME, 8 × H100, v4.0.",
+            "per-accelerator": (
+                "Fewest chip-minutes: 48 chip-minutes, ACME, 8 × H100, v4.0; 1.3 times as efficient as the next "
+                "(64 chip-minutes, ACME, 64 × H100, v4.0)."
+            ),
+            "any-size": (
+                "Fastest at any size: 1 minute, ACME, 64 × H100, v4.0; 6 times as fast as the next (6 minutes, ACME, "
+                "8 × H100, v4.0)."
+            ),
+        },
+    }
+
+
+def test_tables_of_the_best_show_one_view_without_scripts(pages: dict[str, Page]) -> None:
+    for section, last in (("leaders", "the only one"), ("fastest", "5.00")):
+        tables = tables_of(sections_of(pages["index.html"])[section])
+        assert [table.folded for table in tables] == [False, True, True]
+        assert [table.anchor for table in tables] == [
+            f"{section}-{view}" for view in ("same-size", "per-accelerator", "any-size")
+        ]
+        assert (cells(pages["index.html"], section)[0][0], cells(pages["index.html"], section)[0][-1]) == (
+            "BERT on 8 accelerators", last,
+        )  # fmt: skip
 
 
 def test_one_round_or_two_draw_no_records() -> None:
@@ -117,11 +183,11 @@ def test_one_round_or_two_draw_no_records() -> None:
     for cases in ({"5.0": now}, {"4.1": before, "5.0": now}):
         home = home_page(made_of(cases), None)
         assert charts_of(home) == ()
-        assert list(sections_of(home)) == ["rounds", "fastest"]
+        assert list(sections_of(home)) == ["leaders", "rounds", *(["fastest"] if len(cases) > 1 else [])]
 
 
 def test_a_system_is_called_as_its_description_calls_it_and_nothing_is_made_up(pages: dict[str, Page]) -> None:
-    called = {("N/A", 0): "none", ("Quantum Cat 9", 4): "4 × Quantum Cat 9", ("unknown", 16): "16, not named"}
+    called = {("N/A", 0): "CPU only", ("Quantum Cat 9", 4): "4 × Quantum Cat 9", ("unknown", 16): "16, not named"}
     for (model, number), words in called.items():
         (page,) = group_pages_of(["bert", "ACME", model, number, 1.0])
         assert facts_of(page)["Accelerators"].text == words
@@ -131,7 +197,7 @@ def test_a_system_is_called_as_its_description_calls_it_and_nothing_is_made_up(p
 
 def test_a_system_with_several_rounds_is_drawn_over_them(pages: dict[str, Page]) -> None:
     (chart,) = charts_of(pages["systems/acme_8-nvidia-h100-sxm5-80gb.html"])
-    assert chart.data["at"] == [1, 6]
+    assert view_of(chart)["at"] == [1, 6]
     assert "systems/acme_64-nvidia-h100-sxm5-80gb.html" not in pages, "the page of its one result says it all"
     assert len(cells(pages["systems/acme_8-nvidia-h100-sxm5-80gb.html"], "results")) == 2
 

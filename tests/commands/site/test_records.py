@@ -11,14 +11,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from mlsub.commands.site.charts import chip_minutes_chart, record_chart, scaling_chart
-from mlsub.commands.site.dataset import FIELDS, results_script
+from mlsub.commands.site.charts import record_chart, rounds_chart, sizes_chart
+from mlsub.commands.site.dataset import results_script
 from mlsub.commands.site.groups import group_pages
 from mlsub.commands.site.home import home_page, news, records_beaten
 from mlsub.commands.site.results import Site, fast
 from mlsub.commands.site.tables import rounds_table
 from mlsub.present.document import Chart
-from tests.commands.site.sites import changed, charts_of, heads_of, made_of, rejected, result, result_rows, rounds_of
+from tests.commands.site.sites import (
+    changed,
+    charts_of,
+    heads_of,
+    made_of,
+    rejected,
+    result,
+    result_rows,
+    rounds_of,
+    view_of,
+    words_of,
+)
 
 H100 = "NVIDIA H100 80GB"
 
@@ -116,7 +127,7 @@ def test_ideal_lines_go_through_the_smallest_system_of_each_round_and_accelerato
     (results,) = site.benchmarks
     lines = [
         (through.result.round, through.result.accelerators_count, fast(through), line["most"], line["newest"])
-        for line in scaling_chart(site, results, "All rounds").data["ideal"]
+        for line in view_of(sizes_chart(site, results, {}), "any-size")["ideal"]
         for through in (site.results[line["at"]],)
     ]
     assert lines == [("4.0", 8, 6.0, 64, False), ("5.0", 16, 4.0, 512, True)]
@@ -130,7 +141,8 @@ def test_chip_minutes_are_the_least_of_each_family_and_round() -> None:
         "2.0": [["bert", "ACME", "A100", 1, 1.0, "open"]],
     }
     site = made_of(cases)
-    data = chip_minutes_chart(site, site.results).data
+    (chart,) = rounds_chart(site, site.results)
+    data = view_of(chart, "per-accelerator")
     best = [site.results[at] for at in data["at"]]
     found = [(one.result.round_key, one.result.family, one.result.chip_minutes) for one in best]
     assert found == [
@@ -182,11 +194,14 @@ def test_many_records_are_counted_and_the_greatest_gains_named() -> None:
     after = [[name, "ACME", "NVIDIA A100", 8, 50.0 - place] for place, name in enumerate(names)]
     site = made_of({"2.0": before, "2.1": after})
     second = news(site)[1]
-    assert second.startswith("Records fell on 5 of its 5 benchmarks with comparable results of earlier rounds: RNN-T ")
-    assert second.endswith("(ACME, 8 × A100, of 2 results given), and 2 more.")
+    assert second.startswith(
+        "Records at one size fell on 5 of its 5 benchmarks with comparable results of that size in earlier rounds: "
+        "RNN-T on 8 accelerators from 60 to 46 minutes, "
+    )
+    assert second.endswith("(ACME, 8 × A100), and 2 more.")
     beaten = records_beaten("v2.1", site.benchmarks)
-    assert [new.result.benchmark_title for _, new, _ in beaten][:2] == ["RNN-T", "Mask R-CNN"]
-    assert [new.train_minutes for _, new, _ in beaten] == [46.0, 47.0, 48.0, 49.0, 50.0]
+    assert [new.result.benchmark_title for _, new in beaten][:2] == ["RNN-T", "Mask R-CNN"]
+    assert [new.train_minutes for _, new in beaten] == [46.0, 47.0, 48.0, 49.0, 50.0]
 
 
 def test_names_from_outside_are_shortened_text() -> None:
@@ -199,7 +214,7 @@ def test_names_from_outside_are_shortened_text() -> None:
 
 
 def lines_of(site: Site, chart: Chart) -> list[list[str]]:
-    return [[site.results[at].result.round_key for at in line["at"]] for line in chart.data["lines"]]
+    return [[site.results[at].result.round_key for at in line["at"]] for line in view_of(chart)["lines"]]
 
 
 @pytest.fixture
@@ -217,24 +232,25 @@ def test_no_line_leads_through_a_round_of_which_folders_have_no_logs(partial: Si
     (results,) = partial.benchmarks
     record = record_chart(partial, results)
     assert record is not None
-    assert [(line["from"], line["until"]) for line in record.data["lines"] if line.get("step")] == [
+    assert [(line["from"], line["until"]) for line in view_of(record)["lines"] if line.get("step")] == [
         ("v1.0", "v1.0"),
         ("v2.0", "v2.0"),
     ]
-    assert [line for line in record.data["lines"] if line.get("own")] == []
-    assert record.title == "BERT: 3 times as fast as in v1.0†"
-    assert record.about == "Record: 1 minute (v2.0, ZETA, 8 × A100), of 5 results given; 1 folder has no logs."
-    chips = chip_minutes_chart(partial, results)
-    assert chips is not None
+    assert [line for line in view_of(record)["lines"] if line.get("own")] == []
+    assert record.title == "BERT on 8 accelerators: 1 minute (A100), 3 times as fast as v1.0†"
+    assert record.about == "Record: ZETA, 8 × A100, v2.0; before ACME, 8 × A100, v1.0."
+    (chips,) = rounds_chart(partial, results)
     assert lines_of(partial, chips) == []
-    assert {place for chart in (record, chips) for place in chart.data["at"]} & set(partial.places(results[2:3]))
+    assert {place for chart in (record, chips) for place in view_of(chart)["at"]} & set(partial.places(results[2:3]))
+    (missing,) = [words for words in words_of(home_page(partial, None)) if "†" in words]
+    assert missing == "† 1 folder of BERT in v1.1 has no logs here."
 
 
 def test_no_record_that_fell_rests_on_a_round_of_which_folders_have_no_logs(partial: Site) -> None:
     fallen = news(partial)[1]
     assert fallen == (
-        "A record fell on its 1 benchmark with comparable results of earlier rounds: BERT from 3 to 1 minute, 3 times "
-        "as fast (ZETA, 8 × A100, of 5 results given; 1 folder has no logs)."
+        "A record at one size fell on its 1 benchmark with comparable results of that size in earlier rounds: BERT on "
+        "8 accelerators from 3 to 1 minute, 3 times as fast (ZETA, 8 × A100)."
     )
 
 
@@ -256,32 +272,32 @@ def test_no_record_is_faster_than_one_of_a_round_of_which_folders_have_no_logs(
     site = made_of(cases, partial)
     (results,) = site.benchmarks
     assert [[record.result.round for record in chain] for chain in results.record_chains()] == [expected]
-    both = [(old.result.round, new.result.round) for old, new, _ in records_beaten("v2.0", site.benchmarks)]
+    both = [(old.result.round, new.result.round) for old, new in records_beaten("v2.0", site.benchmarks)]
     assert both == [(old, "2.0") for old in expected[:-1][-1:] if old not in partial]
     chart = record_chart(site, results)
     assert chart is not None
-    drawn = [site.results[at] for line in chart.data["lines"] if line.get("step") for at in line["at"]]
+    drawn = [site.results[at] for line in view_of(chart)["lines"] if line.get("step") for at in line["at"]]
     assert [one.result.round for one in drawn if one.partial] == []
-    assert chart.about.startswith(f"Record: {min(minutes):g} minute")
+    assert chart.title.startswith(f"BERT on 8 accelerators: {min(minutes):g} minute")
 
 
 def test_a_headline_is_marked_where_it_rests_on_a_round_of_which_folders_have_no_logs(partial: Site) -> None:
     a100 = next(page for page in group_pages(partial) if page.path == "accelerators/a100.html")
     charts = {chart.key.partition("-")[0]: chart for chart in charts_of(a100)}
-    assert charts["record"].title == "BERT: 3 times as fast as in v1.0†"
-    assert charts["record"].about == "Fastest: 1 minute (v2.0, ZETA, 8 × A100), 1 folder has no logs."
+    assert charts["record"].title == "BERT on 8 accelerators: 1 minute (A100), 3 times as fast as v1.0†"
+    assert "† 1 folder of BERT in v1.1 has no logs here." in words_of(a100)
     rows = [["bert", "ACME", "NVIDIA A100", 8, 3.0]]
     stays = made_of({"1.0": rows, "1.1": rows, "2.0": rows}, ["1.1"])
-    for site, title in ((stays, "BERT: v1.0 stays the fastest†"), (made_of({"1.0": rows, "1.1": rows}), "")):
+    for site, mark in ((stays, "†"), (made_of({"1.0": rows, "1.1": rows}), "")):
         chart = record_chart(site, site.benchmarks[0])
         assert chart is not None
-        assert chart.title == (title or "BERT: v1.0 stays the fastest")
+        assert chart.title == f"BERT on 8 accelerators: 3 minutes (A100) in v1.0, not beaten since{mark}"
 
 
 def test_scripts_know_which_results_are_of_rounds_whose_folders_have_no_logs() -> None:
     rows = [["bert", "ACME", "NVIDIA A100", 8, 3.0]]
     site = made_of({"1.0": rows, "1.1": rows}, ["1.1"])
-    row = dict(zip((field.name for field in FIELDS), result_rows(results_script(site.results))[1], strict=True))
+    row = result_rows(results_script(site.results))[1]
     assert row["without_logs"] == 1, "by which scripts draw a mark hollow"
 
 

@@ -164,11 +164,13 @@ def test_the_convergence_of_a_result_stands_beside_the_reference(tree: Tree) -> 
     scripts = reference_scripts(Results([found]))
     assert list(scripts) == [chart.script] == ["data/reference_training_1.0_resnet_published.js"]
     shared = {one["name"]: one["points"] for one in script(scripts[chart.script])}
-    assert list(shared) == ["reference points", "official curve", "lower hull of the written rules", "acceptance limit"]
+    limits = ["acceptance limit", "acceptance limit at a reference point"]
+    assert list(shared) == ["reference points", "official curve", "lower hull of the written rules", *limits]
     assert len(shared["reference points"][0]) == 9
     (table,) = tables_of(section)
-    small, large, ours, runs = cells(table)
-    assert (small[:2], large[:2]) == (["reference", "2,048"], ["reference", "3,264"])
+    *points, ours, runs = cells(table)
+    assert len(points) == 9, "the table has what the chart has"
+    assert ["reference", "2,048"] in [point[:2] for point in points]
     assert (ours[:4], runs) == (["this result", "3,200", "5", "40"], ["runs", "3,200", "5", "40", "–", "–"])
 
 
@@ -301,7 +303,7 @@ def test_what_was_not_published_is_called_unverified(tmp_path: Path) -> None:
     )
     sentence, note = quotes_of(section)
     assert sentence == (
-        "Unverified: in MLPerf Training v1.0 Closed, ACME rack1 with 8 A100 trained ResNet-50 in 12 minutes [1]."
+        "Unverified: in MLPerf Training v1.0 Closed, ACME rack1 with 8 A100 trained ResNet-50 in 12.0 minutes [1]."
     )
     assert note == (
         f"[1] Unverified MLPerf® Training v1.0 Closed, {TITLE}: ACME rack1. "

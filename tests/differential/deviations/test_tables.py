@@ -10,6 +10,8 @@ import pytest
 from mlperf_logging.result_summarizer import result_summarizer
 
 import mlsub
+from mlsub.commands.score.formats import render_wide
+from mlsub.present.tables import exact
 from mlsub.submission.result import Result, results_of
 from tools.oracle.generate import Combination, usage_and_round
 from tools.oracle.oracle import prepared
@@ -42,6 +44,10 @@ def our_rows(package: Package) -> tuple[Result, ...]:
     return results_of(mlsub.check(package.folder, round=name, usage=usage, jobs=1))
 
 
+#: Columns of the official table that are numbers.
+COUNTED = ("number_of_nodes", "host_processors_count", "accelerators_count", "flux1", "retinanet")
+
+
 def test_a_row_is_a_system_there_and_a_result_here(tmp_path: Path) -> None:
     package = build(tmp_path, RETINANET)
     build(tmp_path, RETINANET._replace(benchmark="flux1"), "Other").entry.rename(package.system / "flux1")
@@ -51,8 +57,14 @@ def test_a_row_is_a_system_there_and_a_result_here(tmp_path: Path) -> None:
     assert {row.benchmark: row.published_minutes for row in ours} == {
         name: pytest.approx(theirs[0][name]) for name in ("flux1", "retinanet")
     }
-    assert "private_id" in theirs[0]
-    assert not hasattr(ours[0], "private_id")
+    (package.system / "privateid.json").write_text('{"private_id": "five-secret-words"}')
+    (wide,) = csv.DictReader(render_wide(ours).decode().splitlines())
+    (official,) = official_rows(package)
+    assert list(wide) == list(official), "with the same columns, in the same order"
+    empty = {name for name, value in official.items() if value is None or value != value}
+    cells = {name: "" if name in empty else exact(float(v)) if name in COUNTED else v for name, v in official.items()}
+    assert {name for name in wide if wide[name] != cells[name]} == {"availability", "code_url"}
+    assert wide["private_id"] == "five-secret-words"
 
 
 _REPOSITORY = "https://github.com/mlcommons/training_results_v5.1/blob"

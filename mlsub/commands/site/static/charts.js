@@ -7,8 +7,31 @@
 (() => {
   const number = (value) => value.toLocaleString("en", { maximumSignificantDigits: 6 });
   const short = (value) => value.toLocaleString("en", { maximumSignificantDigits: 3 });
+  // Three digits and no fewer whole ones, zeros at the end included, as in the tables that are there without scripts.
+  const three = new Intl.NumberFormat("en", { minimumSignificantDigits: 3, maximumSignificantDigits: 3, maximumFractionDigits: 0, roundingPriority: "morePrecision" }).format;
   const colour = (name) => `var(--${typeof name === "number" ? `c${name % 10}` : name})`;
   const narrow = 560;
+
+  const make = (tag, properties = {}, ...inside) => {
+    const element = Object.assign(document.createElement(tag), properties);
+    element.append(...inside);
+    return element;
+  };
+
+  // Further scripts of the site, each loaded once, when it is needed: a page of a disk can load scripts, and nothing else.
+  const loaded = new Map();
+  const load = (path) => {
+    const begun = (onload, failed) => {
+      const onerror = () => failed(new Error(`${path} cannot be read`));
+      document.head.append(make("script", { src: document.documentElement.dataset.root + path, onload, onerror }));
+    };
+    if (!loaded.has(path)) loaded.set(path, new Promise(begun));
+    return loaded.get(path);
+  };
+
+  // Spaces as wide as the sign and the digits of a decimal part that a number lacks, so that points stand below each other.
+  const decimals = (text) => text.split(".")[1]?.length ?? 0;
+  const pad = (text, most) => (most && !text.includes(".") ? "\u2008" : "") + "\u2007".repeat(most - decimals(text));
 
   // What every chart has in common; the font size is in pixels.
   const plot = (size, options) =>
@@ -156,11 +179,18 @@
     const width = Math.round(place.clientWidth) || known.width || 640;
     if (known.svg && known.width === width) return;
     known.width = width;
-    const made = window.mlsub.kinds[known.kind](known.data, { width, narrow: width < narrow }, figure);
+    const { views } = known.data;
+    const view = views?.[window.mlsub.view()];
+    const shown = view ? { ...known.data, ...view } : known.data;
+    const data = known.choose?.(shown) ?? shown;
+    const made = views && !view ? null : window.mlsub.kinds[data.kind ?? known.kind](data, { width, narrow: width < narrow }, figure);
     figure.hidden = !made;
     if (!made) return;
-    const { svg, legend: entries = [], stops = [], title, about } = made;
-    if (about) figure.querySelector(".about").textContent = about;
+    const { svg, legend: entries = [], stops = [], title, about = data.about, caption = data.title } = made;
+    if (about !== undefined) figure.querySelector(".about").textContent = about;
+    const head = figure.querySelector("figcaption a") ?? figure.querySelector("figcaption");
+    for (const tool of caption ? figure.querySelectorAll(".tools [aria-label]") : []) tool.ariaLabel = tool.ariaLabel.replace(head.textContent, caption);
+    if (caption) head.textContent = caption;
     svg.setAttribute("role", "img");
     svg.setAttribute("aria-label", ["figcaption", ".about"].map((of) => figure.querySelector(of)?.textContent ?? "").join(". "));
     // The picture has one label; those of its parts are names for style sheets and tests.
@@ -176,13 +206,15 @@
     place.setAttribute("aria-label", `${figure.querySelector("figcaption").textContent}: ${marks}; arrow keys move through them${stops.some((mark) => mark.href) ? ", Enter opens one" : ""}`);
   };
 
-  // Draws a chart again whose data or choices have changed.
-  const redraw = (figure, data) => {
+  // Draws a chart again whose data or choices have changed; choose(data) are the data of what is chosen on the page.
+  const redraw = (figure, data, choose) => {
     const known = drawn.get(figure);
     if (data !== undefined) known.data = data;
+    if (choose) known.choose = choose;
     known.svg = null;
     draw(figure);
   };
+  const viewed = (figure) => Boolean(drawn.get(figure)?.data.views);
 
   // A second chart, of the part of the first that its kind names.
   const beside = (figure, data, change) => {
@@ -203,14 +235,14 @@
     drawn.set(figure, known);
     draw(figure);
     steer(figure, known);
-    figure.querySelector(".about").before(window.mlsub.tools(figure, () => known));
+    figure.querySelector("figcaption").after(window.mlsub.tools(figure, () => known));
     new ResizeObserver(() => figure.hidden || draw(figure)).observe(figure.querySelector(".plot-area"));
   };
 
   // The chart that the address names, alone or beside what is chosen on the page: #ID or #round=v1.0&chart=ID.
   const address = () => {
     const text = location.hash.slice(1);
-    return new URLSearchParams(text.includes("=") ? text : { chart: text });
+    return new URLSearchParams(text && !text.includes("=") ? { chart: text } : text);
   };
   const mark = () => {
     const name = address().get("chart");
@@ -239,7 +271,7 @@
   const partialKey = (some) => (some.some(isPartial) ? [{ name: "folders of the round have no logs", fill: "var(--text)", shape: "hollow" }] : []);
 
   const data = { read, address, root: document.documentElement.dataset.root, results: allResults, isPartial, partialWords, partialKey };
-  window.mlsub = { kinds: {}, parts: {}, plot, number, short, colour, round, ticks, redraw, textWidth, wrap, ...data };
+  window.mlsub = { kinds: {}, parts: {}, plot, number, short, three, colour, round, ticks, begin, redraw, viewed, textWidth, wrap, make, load, decimals, pad, ...data };
   document.addEventListener("DOMContentLoaded", () => {
     document.querySelectorAll("figure.chart[data-kind]").forEach((figure) => begin(figure));
     mark();

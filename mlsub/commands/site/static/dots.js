@@ -7,13 +7,21 @@
 
   const TITLES = { published_minutes: "minutes to train", chip_minutes: "chip-minutes", accelerators_count: "accelerators" };
 
-  const about = (result) => {
-    const chips = result.accelerators_count ? `${number(result.accelerators_count)} × ${result.accelerator_name ?? result.accelerator_model_name ?? "accelerators"}` : "no accelerators";
+  const titleOf = (key) => TITLES[key] ?? window.mlsubResults.columns.find((one) => one.key === key).title.toLowerCase();
+
+  // Who calls a result what, where no table of names has its vendor or family.
+  const makerOf = (result, data) => result[data.by] ?? (result.accelerators_count === 0 ? "CPU only" : "no known accelerator");
+
+  const aboutOf = (data) => (result) => {
+    const { accelerators_count: count, number_of_nodes: nodes } = result;
+    const chip = result.accelerator_name ?? result.accelerator_model_name ?? "accelerators";
+    const chips = !count ? "CPU only" : nodes > 1 ? `${number(nodes)} × ${number(count / nodes)} ${chip}` : `${number(count)} × ${chip}`;
     const figure = result.y === result.chip_minutes ? `${short(result.y)} chip-minutes, ` : "";
     const energy = result.energy_joules === null ? "" : `, ${short(result.energy_joules / 1e6)} MJ`;
+    const others = [data.x, data.y].filter((key) => key && !(key in TITLES || data.rounds?.includes(result[key]))).map((key) => `${titleOf(key)}: ${short(result[key])}`);
     return [
-      result.system_name, result.organisation_name, chips,
-      `${figure}${short(result.published_minutes)} minutes${energy}`, `${result.round_key}, ${result.division_name}`, ...partialWords(result),
+      ...(data.mixed ? [result.benchmark_title] : []), result.system_name, result.organisation_name, chips,
+      `${figure}${short(result.published_minutes)} minutes${energy}`, `${result.round_key}, ${result.division_name}`, ...others, ...partialWords(result),
     ].join("\n");
   };
 
@@ -45,8 +53,8 @@
   };
 
   const axisX = (data, points, width) => {
-    if (data.x === "accelerators_count") {
-      return logAxis("x", points.map((d) => d.x), Math.floor(width / 60), { label: TITLES.accelerators_count, labelAnchor: "center" }, true);
+    if (!data.rounds) {
+      return logAxis("x", points.map((d) => d.x), Math.floor(width / 60), { label: titleOf(data.x), labelAnchor: "center" }, data.x === "accelerators_count");
     }
     const step = Math.ceil((d3.max(data.rounds, textWidth) + 8) * data.rounds.length / width);
     const shown = data.rounds.filter((_, at) => (data.rounds.length - 1 - at) % step === 0);
@@ -57,7 +65,7 @@
 
   const pointOf = (data, all) => (at) => {
     const result = all[at];
-    const [tone, symbol] = data.keys.find(([name]) => name === (result[data.by] ?? data.none))?.slice(1) ?? NONE;
+    const [tone, symbol] = data.keys.find(([name]) => name === makerOf(result, data))?.slice(1) ?? NONE;
     return { ...result, x: result[data.x], y: result[data.y], tone: colour(tone), symbol };
   };
 
@@ -75,7 +83,7 @@
   // Names beside the last marks of their lines, moved off each other; none where there is no room for all.
   const labelsOf = (data, points, places, height, most) => {
     const last = (of) => of.reduce((best, d) => (data.rounds.indexOf(d.x) >= data.rounds.indexOf(best.x) ? d : best));
-    const ends = d3.groups(points, (d) => d[data.by] ?? data.none).map(([name, of]) => {
+    const ends = d3.groups(points, (d) => makerOf(d, data)).map(([name, of]) => {
       const { x, y, tone } = last(of);
       const lines = wrap(name, most);
       return { lines, tone, x, y, left: places.x(x) + 7, wide: d3.max(lines, textWidth), top: places.y(y) - (lines.length * LINE) / 2 };
@@ -91,22 +99,37 @@
     return placed;
   };
 
-  // From the fewest accelerators to the most, with the slope -1.
+  // From the fewest accelerators to the most: minutes with the slope -1, chip-minutes as they are.
   const idealOf = (line, point) => {
-    const { accelerators_count: count, published_minutes: minutes, tone } = point(line.at);
-    return [count, line.most].map((x) => ({ x, y: (minutes * count) / x, tone }));
+    const { accelerators_count: count, published_minutes: minutes, tone, y } = point(line.at);
+    return [count, line.most].map((x) => ({ x, y: y === minutes ? (minutes * count) / x : y, tone }));
   };
 
   const ideal = (ends) =>
     Plot.line(ends, { x: "x", y: "y", stroke: ends[0].tone, strokeWidth: 1.2, strokeOpacity: 0.55, strokeDasharray: "2 4" });
 
-  const drawable = (data) => (d) => d.y > 0 && (data.x !== "accelerators_count" || d.x > 0);
+  const drawable = (data) => (d) => d.y > 0 && (data.rounds || d.x > 0);
 
   // A mark under a name of its own, for style sheets and tests.
   const called = (name) => (index, scales, values, dimensions, context, next) => {
     const group = next(index, scales, values, dimensions, context);
     group.setAttribute("aria-label", name);
     return group;
+  };
+
+  // Marks of one number of accelerators stand beside each other where they would cover each other, as far as there is room.
+  const spread = (points, x, y, radius) => {
+    const placed = [];
+    const columns = d3.sort(new Set(points.map((d) => x(d.x))));
+    const distance = (left, up) => d3.min(placed, (other) => Math.hypot(other.left - left, other.up - up)) ?? Infinity;
+    for (const d of points.slice().sort((a, b) => a.x - b.x || a.y - b.y)) {
+      const [at, up] = [x(d.x), y(d.y)];
+      const room = Math.min(4 * radius, (d3.min(columns, (other) => (other === at ? Infinity : Math.abs(other - at))) ?? Infinity) / 2 - 1);
+      const places = [at, ...d3.range(2, room, 2).flatMap((step) => [at + step, at - step])];
+      const left = places.find((one) => distance(one, up) >= 1.7 * radius) ?? d3.greatest(places, (one) => distance(one, up));
+      placed.push({ left, up });
+      d.x = x.invert(left);
+    }
   };
 
   // Results of "frame" stand behind those that are shown, and lines of "reach" count: the axes stay for each choice.
@@ -121,10 +144,10 @@
     const within = [...points, ...others, ...lines.flatMap((line) => line.at.map(point)), ...ideals.flat(), ...reach.flat()].map((d) => d.y);
     const height = data.small ? 210 : size.narrow ? 320 : 420;
     const radius = data.small ? 3.5 : 5;
-    const [marginLeft, marginTop, marginBottom] = [52, 24, data.x === "accelerators_count" ? 40 : 26];
-    const y = logAxis("y", within, data.small ? 5 : 9, { label: TITLES[data.y], labelAnchor: "top" });
+    const [marginLeft, marginTop, marginBottom] = [52, 24, data.rounds ? 26 : 40];
+    const y = logAxis("y", within, data.small ? 5 : 9, { label: titleOf(data.y), labelAnchor: "top" });
     let [marginRight, labels] = [12, null];
-    if (data.rounds) {
+    if (data.rounds && data.lines) {
       // Names at the last round need room beside it; those that end earlier stand in the chart.
       const most = data.small || size.narrow ? 96 : 160;
       for (const room of [12, 40, 70, 100, most + 8]) {
@@ -138,6 +161,7 @@
       }
     }
     const x = axisX(data, [...points, ...others], size.width - marginLeft - marginRight);
+    if (!data.rounds) spread(points, d3.scaleLog(x.scale.domain, [marginLeft, size.width - marginRight]), d3.scaleLog(y.scale.domain, [height - marginBottom, marginTop]), radius);
     const svg = plot(size, {
       height, marginLeft, marginRight, marginTop, marginBottom, x: x.scale, y: y.scale, symbol: { type: "identity" },
       marks: [
@@ -152,11 +176,12 @@
           frameAnchor: "top-left", textAnchor: "start", lineAnchor: "top", dx: one.left - marginLeft, dy: one.at - marginTop, fontSize: 11, lineHeight: LINE / 11,
           fill: "var(--text)", stroke: "var(--paper)", strokeWidth: 3,
         })),
-        Plot.tip(points, Plot.pointer({ x: "x", y: "y", title: about })),
+        Plot.tip(points, Plot.pointer({ x: "x", y: "y", title: aboutOf(data) })),
       ],
     });
-    const legend = labels || (data.small && data.keys.length === 1) ? [] : data.keys.filter(([name]) => points.some((d) => (d[data.by] ?? data.none) === name));
+    const legend = labels || (data.small && data.keys.length === 1) ? [] : data.keys.filter(([name]) => points.some((d) => makerOf(d, data) === name));
     const names = legend.map(([name, tone, symbol]) => ({ name, fill: colour(tone), shape: symbol }));
-    return { svg, legend: [...names, ...partialKey(points)], stops: points, title: about };
+    return { svg, legend: [...names, ...partialKey(points)], stops: points, title: aboutOf(data) };
   };
+  Object.assign(window.mlsub, { pointOf, makerOf, logAxis, called, tipOf: aboutOf({}) });
 })();

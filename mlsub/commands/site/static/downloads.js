@@ -20,24 +20,14 @@
   };
   const json = (columns, rows) => `[${rows.map((row) => JSON.stringify(record(columns, row))).join(",\n")}]\n`;
 
-  // The library is loaded when it is needed; a page of a disk can load scripts, and nothing else.
-  let library = null;
-  const load = () =>
-    (library ??= new Promise((done, failed) => {
-      const script = document.createElement("script");
-      script.src = "static/parquet.min.js";
-      script.onload = () => done(window.mlsubParquet);
-      script.onerror = () => failed(new Error("static/parquet.min.js cannot be read"));
-      document.head.append(script);
-    }));
   const TYPES = { text: "STRING", count: "INT64", number: "DOUBLE" };
   const parquet = async (columns, rows) => {
-    const write = await load();
+    await window.mlsub.load("static/parquet.min.js");
     const of = (kind, value) => (kind === "count" && value !== null ? BigInt(value) : value);
     const columnData = columns.map(({ key, kind }) => ({
       name: key, type: TYPES[kind], nullable: true, data: rows.map((row) => of(kind, row[key])),
     }));
-    return write({ columnData, createdBy: "mlsub" });
+    return window.mlsubParquet({ columnData, createdBy: "mlsub" });
   };
 
   const KINDS = {

@@ -2,15 +2,9 @@
 // The choices of a benchmark's page: a round by a slider, a division by switches. Charts and table show what they choose,
 // and the address has the choice, so that it can be linked.
 (() => {
-  const { redraw, short, number } = window.mlsub;
+  const { redraw, three, number, decimals, pad, remember, make: element } = window.mlsub;
   const ALL = "all rounds";
   const BADGES = { accepted: "good", rejected: "bad" };
-
-  const element = (name, about = {}, ...content) => {
-    const made = Object.assign(document.createElement(name), about);
-    made.append(...content);
-    return made;
-  };
 
   const link = (text, href) => (href ? element("a", { href }, text) : text);
 
@@ -20,7 +14,7 @@
     return made;
   };
 
-  const digits = (value) => (value > 0 ? short(value) : "–");
+  const digits = (value) => (value > 0 ? three(value) : "–");
 
   // The columns are those of the table that is there without scripts.
   const rowOf = (result, { pages, energy }) => {
@@ -28,14 +22,14 @@
     const system = result.system_name ?? "–";
     const chips = result.accelerator_name ?? result.accelerator_model_name ?? "–";
     const weak = result.scaling_type === "weak";
-    const time = result.published_minutes > 0 && !weak ? number(result.published_minutes) : "–";
+    const time = result.published_minutes > 0 && !weak ? three(result.published_minutes) : "–";
     return element(
       "tr", {},
       element("th", {}, link(system, page("system", `${result.organisation_name}\n${system}`))),
       cell(link(result.organisation_name ?? "–", page("organisation", result.organisation_name))),
       cell(link(result.accelerators_count ? `${number(result.accelerators_count)} × ${chips}` : chips, page("accelerator", result.accelerator_name)), result.accelerators_count ?? 0),
       cell(link(time, result.href), result.published_minutes),
-      ...(energy ? [cell(result.energy_joules === null ? "–" : short(result.energy_joules / 1e6), result.energy_joules ?? NaN)] : []),
+      ...(energy ? [cell(result.energy_joules === null ? "–" : three(result.energy_joules / 1e6), result.energy_joules ?? NaN)] : []),
       cell(digits(result.chip_minutes), result.chip_minutes ?? NaN),
       cell(result.division_name),
       cell(result.round_key),
@@ -50,8 +44,6 @@
     const { rounds, divisions, table: name, results: own } = data.explore;
     const all = window.mlsub.results();
     const table = document.getElementById(name);
-    const other = Array.from(document.querySelectorAll("figure.chart")).find((one) => one !== figure);
-    const otherData = other && JSON.parse(other.querySelector('script[type="application/json"]').textContent);
     const stops = [ALL, ...rounds];
 
     const slider = element("input", { type: "range", min: 0, max: rounds.length, step: 1, id: "choice-round" });
@@ -72,25 +64,44 @@
 
     const choice = () => ({ round: stops[slider.valueAsNumber], division: radios.find((one) => one.checked).value });
 
+    // Of data over rounds only the division is chosen; all other are those of a round too, and of the size that is compared.
     const apply = () => {
       const { round: of, division } = choice();
-      const within = (at) => (of === ALL || all[at].round_key === of) && all[at].division_name === division;
-      const at = own.filter(within);
-      const rank = (result) => (result.published_minutes > 0 && result.scaling_type !== "weak" ? result.published_minutes : Infinity);
-      const rows = at.map((place) => all[place]).sort((a, b) => rank(a) - rank(b) || a.at - b.at);
+      const { size, leads } = data.explore.choices[division][of === ALL ? "" : of] ?? { size: null, leads: {} };
+      const [view, inDivision] = [window.mlsub.view(), (place) => all[place].division_name === division];
+      const sized = (at) => view !== "same-size" || size === null || all[at].accelerators_count === size;
+      const within = (at) => (of === ALL || all[at].round_key === of) && inDivision(at);
+      const chosen = (at) => within(at) && sized(at);
+      const choose = (shown) => {
+        if (shown.families) return { ...shown, families: shown.families.filter((family) => within(family.at[0])) };
+        if (shown.rounds) return { ...shown, at: shown.at.filter(inDivision), lines: shown.lines.filter((line) => inDivision(line.at[0])) };
+        const ideal = (shown.ideal ?? []).filter((line) => within(line.at) && (of !== ALL || line.newest));
+        const title = view === "same-size" && size ? `Minutes on ${number(size)} accelerator${size === 1 ? "" : "s"}` : shown.title;
+        const beside = (at) => inDivision(at) && sized(at);
+        return {
+          ...shown, title, about: [leads[view], shown.about].filter(Boolean).join(" "), at: shown.at.filter(chosen), ideal,
+          frame: shown.at.filter(beside), reach: (shown.ideal ?? []).filter((line) => inDivision(line.at)),
+        };
+      };
+      document.querySelectorAll("figure.chart").forEach((one) => redraw(one, undefined, choose));
+      const by = view === "per-accelerator" ? "chip_minutes" : "published_minutes";
+      const rank = (result) => (result[by] > 0 && result.scaling_type !== "weak" ? result[by] : Infinity);
+      const rows = own.filter(chosen).map((place) => all[place]).sort((a, b) => rank(a) - rank(b) || a.at - b.at);
       slider.setAttribute("aria-valuetext", of);
       shown.textContent = of;
-      const ideal = data.ideal.filter((line) => within(line.at) && (of !== ALL || line.newest));
-      const inDivision = (place) => all[place].division_name === division;
-      redraw(figure, { ...data, at: data.at.filter(within), ideal, frame: data.at.filter(inDivision), reach: data.ideal.filter((line) => inDivision(line.at)) });
-      if (other) redraw(other, { ...otherData, at: otherData.at.filter(inDivision), lines: otherData.lines.filter((line) => inDivision(line.at[0])) });
-      table.tBodies[0].replaceChildren(...rows.map((result) => rowOf(result, data.explore)));
+      const made = rows.map((result) => rowOf(result, data.explore));
+      for (let column = 3; column < (data.explore.energy ? 6 : 5); column += 1) {
+        const most = Math.max(0, ...made.map(({ cells }) => decimals(cells[column].textContent)));
+        made.forEach(({ cells }) => cells[column].append(pad(cells[column].textContent, most)));
+      }
+      table.tBodies[0].replaceChildren(...made);
       table.tHead.querySelectorAll("[aria-sort]").forEach((head) => head.removeAttribute("aria-sort"));
       const title = divisions.find(([value]) => value === division)[1];
-      const counted = `${number(rows.length)} ${rows.length === 1 ? "result" : "results"}`;
-      table.caption.textContent = `${counted}: ${of}, ${title}; the fastest first`;
+      const [counted, among] = [rows.length, own.filter(within).length].map((some) => `${number(some)} ${some === 1 ? "result" : "results"}`);
+      const part = rows.length < own.filter(within).length ? `${number(rows.length)} of ${among}, those on ${number(size)} accelerators` : counted;
+      table.caption.textContent = `${part}: ${of}, ${title}; the ${by === "chip_minutes" ? "fewest chip-minutes" : "fastest"} first`;
       const bare = rows.filter((result) => !result.accelerators_count).length;
-      count.textContent = counted + (bare ? `, ${number(bare)} without accelerators in the table alone` : "");
+      count.textContent = part + (bare ? `, ${number(bare)} without accelerators in the table alone` : "");
     };
 
     const restore = () => {
@@ -106,9 +117,10 @@
     form.addEventListener("input", () => {
       apply();
       const { round: of, division } = choice();
-      history.replaceState(null, "", `#${new URLSearchParams({ round: of === ALL ? "all" : of, division })}`);
+      remember({ round: of === ALL ? "all" : of, division });
     });
     window.addEventListener("hashchange", restore);
+    document.addEventListener("mlsub-view", apply);
     restore();
   };
 

@@ -39,6 +39,7 @@
     dot: (into, fill) => element(into, "circle", { cx: 6, cy: -4, r: 5, fill }),
   };
   KEYS.dashed = KEYS.rule;
+  KEYS.times = (into, fill) => element(into, "path", { d: "M2,-8L10,0M10,-8L2,0", stroke: fill, "stroke-width": 2 });
   const polygon = (points) => (into, fill) => element(into, "polygon", { points, fill });
   KEYS.diamond = polygon("6,-10 12,-4 6,2 0,-4");
   KEYS.square = polygon("1,-9 11,-9 11,1 1,1");

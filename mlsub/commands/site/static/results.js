@@ -5,6 +5,7 @@
 //   q=WORDS       what all rows shown have in one of their texts, as search.js compares them
 //   sort=KEY      the column sorted by; -KEY for the largest first
 //   columns=KEYS  the columns shown, with commas between
+//   axes=X,Y      the columns that the chart has to the right and upwards
 (() => {
   const FACETS = [
     ["division_name", "Division"], ["round_key", "Round"], ["benchmark_name", "Benchmark"], ["organisation_name", "Organisation"],
@@ -17,6 +18,7 @@
   ];
   const DIVISIONS = ["closed", "open", "other"];
   const BADGES = { accepted: "good", rejected: "bad", "not checked": "warn", pass: "good", fail: "bad", missing: "warn", bypassed: "warn" };
+  const { make, three, decimals, pad } = window.mlsub;
   const PAGE = 100;
   const NONE = "–";
   const DIVIDED =
@@ -28,15 +30,9 @@
     const format = new Intl.NumberFormat("en", options);
     return (value) => format.format(value);
   };
-  const three = written({ minimumSignificantDigits: 3, maximumSignificantDigits: 3 });
   const nine = written({ maximumSignificantDigits: 9 });
   const number = written({ maximumFractionDigits: 6 });
 
-  const make = (tag, properties = {}, ...inside) => {
-    const element = Object.assign(document.createElement(tag), properties);
-    element.append(...inside);
-    return element;
-  };
   const button = (text, act, properties = {}) => {
     const made = make("button", { type: "button", textContent: text, ...properties });
     made.addEventListener("click", act);
@@ -47,7 +43,7 @@
     const place = document.getElementById("all");
     if (!place || !window.mlsubResults) return;
     const rows = window.mlsub.results();
-    const columns = window.mlsubResults.columns.filter(({ key }) => key !== "href");
+    const columns = window.mlsubResults.columns.filter(({ key, title }) => title && key !== "href");
     const column = new Map(columns.map((one) => [one.key, one]));
     const usual = rows.some((row) => row.energy_joules) ? COLUMNS.toSpliced(3, 0, "energy_joules") : COLUMNS;
     const closed = rows.some((row) => row.division_name === "closed");
@@ -80,10 +76,11 @@
         words: asked.get("q") ?? "",
         sort: column.has(sort.replace(/^-/, "")) ? sort : "",
         columns: shown.length ? shown : null,
+        axes: window.mlsub.axesOf(asked.get("axes")),
         unknown,
       };
     };
-    const addressOf = ({ chosen, words, sort, columns: shown }) => {
+    const addressOf = ({ chosen, words, sort, columns: shown, axes }) => {
       const asked = new URLSearchParams();
       for (const [key, values] of chosen) {
         if (key === "division_name" && !values.size) asked.append(key, "");
@@ -92,6 +89,7 @@
       if (words) asked.set("q", words);
       if (sort) asked.set("sort", sort);
       if (shown) asked.set("columns", shown.join(","));
+      if (axes) asked.set("axes", axes.join(","));
       return `#${asked.toString().replaceAll("%2C", ",")}`;
     };
 
@@ -219,6 +217,8 @@
       return { box, show };
     });
 
+    const isShort = ({ key, kind }) => kind === "number" && key !== "batch_size";
+    let most = new Map();
     const cellOf = (row, { key, kind }) => {
       const value = row[key];
       if (value === null) return make("td", { textContent: NONE, className: kind === "text" ? "" : "number" });
@@ -227,9 +227,9 @@
         if ((key === "verdict" || key === "rcp_verdict") && badge) return make("td", {}, make("span", { className: badge, textContent: value }));
         return make("td", { textContent: value, className: value.length > 48 ? "long" : "" });
       }
-      const shown = kind === "count" || key === "batch_size" ? number(value) : three(value);
+      const shown = isShort({ key, kind }) ? three(value) : number(value);
       const whole = nine(value);
-      return make("td", { textContent: shown, className: "number", title: Number(shown.replaceAll(",", "")) === value ? "" : whole });
+      return make("td", { textContent: shown + (most.has(key) ? pad(shown, most.get(key)) : ""), className: "number", title: Number(shown.replaceAll(",", "")) === value ? "" : whole });
     };
     const rowOf = (row, keys) => {
       const made = make("tr");
@@ -301,8 +301,11 @@
       if (!view.matches) tell(typo, state.words, (words) => go({ words }));
       caption.textContent = ordered.length ? "Results, three digits; point at a number for all of them" : "No result has all that is chosen";
       showChips();
+      chart.show(ordered, state.axes);
       showColumns();
       showHead();
+      const texts = (key) => ordered.map((row) => (row[key] === null ? "" : three(row[key])));
+      most = new Map(shownColumns().filter((key) => isShort(column.get(key))).map((key) => [key, texts(key).reduce((all, text) => Math.max(all, decimals(text)), 0)]));
       body.replaceChildren();
       showRows(PAGE);
       for (const one of downloads.querySelectorAll("button")) one.disabled = !ordered.length;
@@ -334,7 +337,7 @@
       downloads.append(button(kind, async () => {
         said.textContent = "";
         try {
-          await window.mlsubDownload(kind, window.mlsubResults.columns, ordered);
+          await window.mlsubDownload(kind, window.mlsubResults.columns.filter(({ own }) => !own), ordered);
         } catch (error) {
           said.textContent = `${kind} could not be made: ${error.message}`;
         }
@@ -342,6 +345,7 @@
     }
     downloads.append(said);
 
+    const chart = window.mlsub.selection((axes) => go({ axes }));
     search.addEventListener("input", () => go({ words: search.value }, { keep: false }));
     const form = make("form", { className: "controls" }, make("label", {}, "Search ", search), shownCount, chooser);
     form.addEventListener("submit", (event) => event.preventDefault());
@@ -350,7 +354,7 @@
     const narrow = matchMedia("(max-width: 60rem)");
     const side = make("details", { className: "facets", open: !narrow.matches }, make("summary", { textContent: "Filters" }), ...facets.map(({ box }) => box));
     const region = make("div", { className: "table" }, table);
-    const main = make("div", { className: "chosen" }, form, chips, note, typo, region, more, downloads);
+    const main = make("div", { className: "chosen" }, form, chips, note, typo, chart.box, region, more, downloads);
     place.append(make("div", { className: "explorer" }, side, main));
     narrow.addEventListener("change", () => (side.open = !narrow.matches));
 

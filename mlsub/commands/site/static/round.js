@@ -1,10 +1,10 @@
 "use strict";
 // The kind "round": all results of a benchmark in one division of a round, as dots over their minutes on a logarithmic axis,
-// grouped by the number of accelerators, in the colours of the families of accelerators.
+// or chip-minutes, grouped by the number of accelerators, in the colours of the families of accelerators.
 (() => {
-  const { kinds, plot, number, short, colour, textWidth, wrap, results, redraw, address } = window.mlsub;
+  const { kinds, plot, number, short, colour, textWidth, wrap, results, redraw, address, remember, view, makerOf } = window.mlsub;
   const LINE = 15;
-  // Of more results than this, the fastest of each number of accelerators are shown at first, and the fastest of each family.
+  // Of more results than this, a number of accelerators is folded at first: to the fastest of it, and the fastest of each family.
   const [MOST, FIRST] = [20, 3];
 
   const ofRound = (data) => results().filter((one) => one.round_key === data.round);
@@ -13,8 +13,8 @@
   // The colour and the shape of a family.
   const familiesOf = (data) => new Map(data.keys.map(([name, tone, shape]) => [name, { name, fill: colour(tone), shape }]));
 
-  // The results that are shown at first, of all in the order of their minutes.
-  const firstOf = (all) => {
+  // The results that are shown, of all in the order of their minutes: all of the sizes that are unfolded, and of few results.
+  const shownOf = (all, isWhole) => {
     if (all.length <= MOST) return all;
     const seen = new Map();
     const isFirst = (key, most) => {
@@ -23,20 +23,24 @@
     };
     return all.filter((one) => {
       const size = one.accelerators_count ?? 0;
-      return [isFirst(`${size}`, FIRST), isFirst(`${size} ${one.family}`, 1)].some(Boolean);
+      return [isFirst(`${size}`, FIRST), isFirst(`${size} ${one.family ?? one.vendor}`, 1), isWhole(size)].some(Boolean);
     });
   };
 
+  const sizeOf = (count) => `${number(count)} accelerator${count === 1 ? "" : "s"}`;
+
   // Rows from the top: a heading a number of accelerators, and its results, the fastest first.
-  const rowsOf = (some, families, none) => {
+  const rowsOf = (some, data, families, all = some) => {
     const counts = d3.group(some, (one) => one.accelerators_count ?? 0);
     const called = d3.rollup(some, (of) => of.length, (one) => `${one.organisation_name}, ${one.system_name}`);
     return Array.from(counts.keys()).sort((a, b) => a - b).flatMap((count) => {
-      const head = count ? `${number(count)} accelerator${count === 1 ? "" : "s"}` : "Number of accelerators not stated";
-      const of = counts.get(count).slice().sort((a, b) => a.published_minutes - b.published_minutes);
+      const of = counts.get(count).slice().sort((a, b) => a.x - b.x);
+      const among = all.filter((one) => (one.accelerators_count ?? 0) === count).length;
+      const part = among > of.length ? `: ${number(of.length)} of ${number(among)} results` : "";
+      const head = (count ? sizeOf(count) : of.every((one) => one.accelerators_count === 0) ? "CPU only" : "Number of accelerators not stated") + part;
       return [{ head: true, label: head }, ...of.map((one) => {
         const name = `${one.organisation_name}, ${one.system_name}`;
-        return { ...one, label: called.get(name) > 1 ? `${name} (${one.system})` : name, of: families.get(one.family ?? none) };
+        return { ...one, label: called.get(name) > 1 ? `${name} (${one.system})` : name, of: families.get(makerOf(one, data)) };
       })];
     });
   };
@@ -45,7 +49,7 @@
     [
       d.label,
       [d.accelerators_count && number(d.accelerators_count), d.accelerator_name ?? d.accelerator_model_name].filter(Boolean).join(" × "),
-      `${number(d.published_minutes)} minutes`,
+      `${number(d.published_minutes)} minutes${d.chip_minutes ? `, ${short(d.chip_minutes)} chip-minutes` : ""}`,
       d.verdict === "accepted" ? "meets the official checker" : `official checker: ${d.verdict}`,
     ].filter(Boolean).join("\n");
 
@@ -67,7 +71,7 @@
   // The axes of all charts of a round begin below each other.
   let widest = 0;
   const widestOf = (all) => {
-    widest ||= Math.max(0, ...rowsOf(all, new Map()).map((row) => textWidth(row.label)));
+    widest ||= Math.max(0, ...rowsOf(all, {}, new Map()).map((row) => textWidth(row.label)));
     return widest;
   };
 
@@ -78,50 +82,55 @@
     return found.length > 2 ? found : d3.ticks(low, high, size.narrow ? 3 : 6);
   };
 
-  // A button for all of many. The address has the charts that show all: #all=ID.
-  const isWhole = (figure) => address().getAll("all").includes(figure.id);
-  const moreOf = (figure, count) => {
-    if (count <= MOST || figure.querySelector(".more")) return;
-    const more = Object.assign(document.createElement("button"), { type: "button", className: "more" });
-    const say = () => {
-      more.textContent = isWhole(figure) ? "Show the fastest of each size" : `Show all ${number(count)}`;
-      more.setAttribute("aria-expanded", isWhole(figure));
-    };
-    more.addEventListener("click", () => {
-      const asked = address();
-      if (isWhole(figure)) asked.delete("all", figure.id);
-      else asked.append("all", figure.id);
-      history.replaceState(null, "", `#${asked}`);
-      say();
-      redraw(figure);
-      figure.scrollIntoView({ block: "nearest" });
-    });
-    say();
-    figure.querySelector(".plot-area").after(more);
+  // A button for each size of which not all is shown, or all is that need not be. The address has those that are: #all=ID@8.
+  const buttonsOf = (figure, all) => {
+    const bar = figure.querySelector(".folds") ?? Object.assign(document.createElement("p"), { className: "folds" });
+    figure.querySelector("figcaption").after(bar);
+    const asked = address().getAll("all");
+    const whole = (size) => asked.includes(`${figure.id}@${size}`);
+    const counts = d3.rollup(all, (of) => of.length, (one) => one.accelerators_count ?? 0);
+    const fewest = d3.rollup(shownOf(all, () => false), (of) => of.length, (one) => one.accelerators_count ?? 0);
+    const sizes = Array.from(counts.keys()).filter((size) => counts.get(size) > fewest.get(size)).sort((a, b) => a - b);
+    bar.replaceChildren(...sizes.map((size) => {
+      const name = size ? sizeOf(size) : "other";
+      const button = Object.assign(document.createElement("button"), { type: "button", textContent: `${whole(size) ? "Fold" : `All ${number(counts.get(size))} of`} ${name}` });
+      button.setAttribute("aria-expanded", whole(size));
+      button.addEventListener("click", () => {
+        const key = `${figure.id}@${size}`;
+        remember({ all: whole(size) ? asked.filter((one) => one !== key) : [...asked, key] });
+        redraw(figure);
+        Array.from(bar.children)[sizes.indexOf(size)]?.focus();
+      });
+      return button;
+    }));
+    return whole;
   };
 
   kinds.round = (data, size, figure) => {
-    const all = chosen(data).sort((a, b) => a.published_minutes - b.published_minutes);
+    const [by, isSame] = [view() === "per-accelerator" ? "chip_minutes" : "published_minutes", view() === "same-size" && data.size];
+    const every = chosen(data);
+    const all = every.filter((one) => one[by] > 0 && (!isSame || one.accelerators_count === data.size)).map((one) => ({ ...one, x: one[by] }));
     if (!all.length) return null;
-    moreOf(figure, all.length);
-    const shown = isWhole(figure) ? all : firstOf(all);
-    const caption = figure.querySelector("figcaption");
-    figure.dataset.title ??= caption.textContent;
-    caption.textContent = figure.dataset.title + (shown === all ? "" : `: the fastest of each size, ${number(shown.length)} of ${number(all.length)} results`);
-    const rows = rowsOf(shown, familiesOf(data), data.none);
+    all.sort((a, b) => a.x - b.x);
+    const shown = shownOf(all, buttonsOf(figure, all));
+    figure.dataset.title ??= figure.querySelector("figcaption").textContent;
+    const where = by === "chip_minutes" ? ", per accelerator" : isSame ? `, on ${sizeOf(data.size)}` : "";
+    const counted = `${shown.length < every.length ? `${number(shown.length)} of ` : ""}${number(every.length)} result${every.length === 1 ? "" : "s"}`;
+    const caption = `${figure.dataset.title}${where}: ${counted}`;
+    const rows = rowsOf(shown, data, familiesOf(data), all);
     const { height, left } = layOut(rows, size, widestOf(ofRound(data)));
-    const of = rows.filter((row) => !row.head).map((row) => ({ ...row, x: row.published_minutes }));
+    const of = rows.filter((row) => !row.head);
     const fill = (d) => d.of.fill;
     const label = (some, weight) =>
       Plot.text(some, {
         y: "at", text: (d) => d.lines.join("\n"), frameAnchor: "left", textAnchor: "start", lineHeight: LINE / 12,
         dx: size.narrow ? -8 : -left + 4, fontWeight: weight, fill: "currentColor", clip: false,
       });
-    const [low, high] = d3.extent(of, (d) => d.published_minutes);
+    const [low, high] = d3.extent(of, (d) => d.x);
     const domain = high / low < 1.3 ? [low / 1.25, high * 1.25] : [low / 1.08, high * 1.08];
     const values = ticksOf(domain, size);
     const numbers = (anchor) => Plot.axisX(values, {
-      anchor, text: values.map(short), label: anchor === "top" ? null : "Minutes to train (logarithmic) →", labelAnchor: "center", labelArrow: "none",
+      anchor, text: values.map(short), label: anchor === "top" ? null : `${by === "chip_minutes" ? "Chip-minutes: minutes × accelerators" : "Minutes to train"} (logarithmic) →`, labelAnchor: "center", labelArrow: "none",
     });
     const tall = of.length > 8;
     const svg = plot(size, {
@@ -136,10 +145,10 @@
         label(rows.filter((row) => row.head), 700),
         label(rows.filter((row) => !row.head), 400),
         Plot.dot(of, {
-          x: "published_minutes", y: "y", r: 5, symbol: (d) => d.of.shape, fill: (d) => (d.verdict === "accepted" ? fill(d) : "var(--paper)"), stroke: fill, strokeWidth: 2,
+          x: "x", y: "y", r: 5, symbol: (d) => d.of.shape, fill: (d) => (d.verdict === "accepted" ? fill(d) : "var(--paper)"), stroke: fill, strokeWidth: 2,
         }),
-        Plot.text(of, { x: "published_minutes", y: "y", text: (d) => short(d.published_minutes), dx: 10, textAnchor: "start", fill: "var(--soft)" }),
-        Plot.tip(of, Plot.pointer({ x: "published_minutes", y: "y", title: words, maxRadius: 40 })),
+        Plot.text(of, { x: "x", y: "y", text: (d) => short(d.x), dx: 10, textAnchor: "start", fill: "var(--soft)" }),
+        Plot.tip(of, Plot.pointer({ x: "x", y: "y", title: words, maxRadius: 40 })),
       ],
     });
     const legend = Array.from(new Set(of.map((d) => d.of)));
@@ -147,6 +156,6 @@
     if (of.some((d) => d.verdict !== "accepted")) {
       legend.push({ name: "does not meet the official checker", fill: "var(--text)", shape: "hollow" });
     }
-    return { svg, legend, stops: of, title: words };
+    return { svg, legend, stops: of, title: words, caption };
   };
 })();

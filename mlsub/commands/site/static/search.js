@@ -4,12 +4,7 @@
 (() => {
   const LONGEST = 100;
   const MOST = 12;
-  const { root } = document.documentElement.dataset;
-  const make = (tag, properties = {}, ...inside) => {
-    const element = Object.assign(document.createElement(tag), properties);
-    element.append(...inside);
-    return element;
-  };
+  const { root, make } = window.mlsub;
 
   const flat = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
   const wordsOf = (text) => flat(text.slice(0, LONGEST)).split(/\s+/).filter(Boolean);
@@ -38,17 +33,15 @@
 
   let names = null;
   const load = () =>
-    (names ??= new Promise((done) => {
-      const script = make("script", { src: `${root}data/search.js` });
-      script.onload = () =>
-        done(window.mlsubNames.map(([title, hint, href, spelled]) => {
+    (names ??= window.mlsub.load("data/search.js").then(
+      () =>
+        window.mlsubNames.map(([title, hint, href, spelled]) => {
           const all = [title, ...spelled];
           const known = all.flatMap((one) => [joined(one), ...wordsOf(one)]);
           return { title, hint, href, text: flat([...all, hint].join(" | ")), exact: new Set(all.map(joined)), known };
-        }));
-      script.onerror = () => done([]);
-      document.head.append(script);
-    }));
+        }),
+      () => [],
+    ));
 
   // The names that have some words, those that are called so first.
   const named = (all, words) => {

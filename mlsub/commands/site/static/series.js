@@ -57,11 +57,14 @@
     return [Plot.dot(points, { x: "x", y: "y", fill: r < 5 ? "var(--paper)" : fill, stroke: fill, r, symbol, title, tip: r === 5 })];
   };
 
-  // The ends of a logarithmic axis are those of the data and a little more: whole decades would leave much of it empty.
-  const axis = ({ title, log }, values) => ({
-    label: title, grid: true,
-    ...(log ? { type: "log", tickFormat: round, domain: [d3.min(values) / 1.15, d3.max(values) * 1.15] } : { tickFormat: ticks(values) }),
-  });
+  // The ends of axes are those of the data and a little more, so that marks lie inside; whole decades would leave much of a
+  // logarithmic one empty. Bars begin at their axis.
+  const axis = ({ title, log }, values, bars) => {
+    const [low, high] = d3.extent(values);
+    const room = (high - low) * 0.05 || Math.abs(high) * 0.1 || 1;
+    const free = bars ? {} : { domain: [low - room, high + room] };
+    return { label: title, grid: true, ...(log ? { type: "log", tickFormat: round, domain: [low / 1.15, high * 1.15] } : { tickFormat: ticks(values), ...free }) };
+  };
 
   const key = ({ name, colour: place, style }) => ({
     name, fill: colour(place), shape: style in LINES || style === "hollow" ? style : (SYMBOLS[style] ?? "dot"),
@@ -80,8 +83,9 @@
 
   kinds.series = (data, size, figure) => {
     const series = read(data, figure);
+    if (!series.length) return null;
     const rows = data.categories?.length ? rowsOf(data.categories, size) : null;
-    const names = new Map(series.map((one) => [one.name, key(one)]));
+    const names = new Map(series.map((one) => [`${one.name} ${one.style}`, key(one)]));
     // What stands alone lies on what has an extent.
     const wide = (one) => Number(one.style !== "spans");
     const marks = series.slice().sort((a, b) => wide(a) - wide(b)).flatMap((one) => (rows ? overRows : overAxes)(one, data));
@@ -92,7 +96,7 @@
     const svg = plot(size, {
       height: rows ? 60 + data.categories.length * rows.height : size.narrow ? 260 : 320,
       marginLeft: rows ? rows.margin : 60, marginBottom: 40, marginTop: rows ? 24 : 30,
-      x: { ...axis(data.x, across), labelAnchor: "center", ...(rows ? { nice: true } : {}) }, y, marks,
+      x: { ...axis(data.x, across, rows), labelAnchor: "center", ...(rows ? { nice: true } : {}) }, y, marks,
     });
     const legend = names.size > 1 && names.size <= 12 ? [...names.values()] : [];
     return { svg, legend, stops: stopsOf(series, data), title: (d) => d.words };

@@ -4,22 +4,23 @@
   const root = document.documentElement;
   const system = matchMedia("(prefers-color-scheme: dark)");
   const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : system.matches);
-  const remembered = () => {
+  const remembered = (key) => {
     try {
-      return localStorage.getItem("mlsub-theme");
+      return localStorage.getItem(key);
     } catch {
       return null; // Some browsers keep nothing for files.
     }
   };
-  const remember = (theme) => {
+  const remember = (key, value) => {
     try {
-      localStorage.setItem("mlsub-theme", theme);
+      localStorage.setItem(key, value);
     } catch {
       // Then the choice holds for this page alone.
     }
   };
+  window.mlsubMemory = { remembered, remember };
   root.classList.add("js");
-  const chosen = remembered();
+  const chosen = remembered("mlsub-theme");
   if (chosen === "dark" || chosen === "light") root.dataset.theme = chosen;
 
   // Links to the parts of a page that has several.
@@ -41,7 +42,7 @@
     for (const button of document.querySelectorAll("[data-theme-toggle]")) {
       button.addEventListener("click", () => {
         root.dataset.theme = isDark() ? "light" : "dark";
-        remember(root.dataset.theme);
+        remember("mlsub-theme", root.dataset.theme);
         changed();
       });
     }

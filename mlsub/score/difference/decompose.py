@@ -14,8 +14,9 @@ from fractions import Fraction
 from itertools import permutations
 from math import prod
 
-from mlsub.commands.compare.measure import TIMED, MeasuredEntry, Phases
-from mlsub.commands.compare.model import TimePart
+import msgspec
+
+from mlsub.score.difference.measure import TIMED, MeasuredEntry, Phases
 
 _MINUTE = 60_000
 #: Less training than this is none.
@@ -24,6 +25,22 @@ _LEAST = 1e-9
 _OTHER_UNIT = 1000
 #: What is made of the time of training, or of what it cannot be told from.
 _OF_TRAINING = ("training", "inside", "run")
+
+
+class TimePart(msgspec.Struct, frozen=True, kw_only=True):
+    """A part of the difference in time: ``minutes`` more (or less, where negative) because ``old`` became ``new``.
+
+    ``name`` is ``work``, ``pace``, ``accelerators``, ``scaling`` or a phase; ``unit`` that of the two values. ``of``
+    says what a pace is the pace of: ``training``, or where logs do not tell that apart ``inside``, training with
+    evaluations and pauses, or ``run``.
+    """
+
+    name: str
+    old: float
+    new: float
+    unit: str
+    minutes: float
+    of: str | None = None
 
 
 def decompose(old: MeasuredEntry, new: MeasuredEntry) -> tuple[TimePart, ...]:

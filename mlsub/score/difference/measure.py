@@ -11,7 +11,6 @@ from typing import TypeVar
 
 import msgspec
 
-from mlsub.commands.compare.model import ConvergenceSummary, EntrySide
 from mlsub.convergence import unit_of_counts, unit_words
 from mlsub.convergence.verdict import progress_of
 from mlsub.log.changes import agreed_values
@@ -50,6 +49,76 @@ class Phases(msgspec.Struct, frozen=True, kw_only=True):
 TIMED = ("start", "training", "before_evaluation", "evaluation", "pauses", "end", "undivided")
 
 
+class ConvergenceSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """How far the runs had to train, in ``unit`` (epochs, samples, steps or tokens).
+
+    ``mean``, ``minimum`` and ``maximum`` are over the ``runs`` that converged and say where; None without any.
+    ``verdict`` and ``scaling`` are those of the convergence test, ``minimum_accepted`` its limit for the mean.
+    """
+
+    unit: str
+    runs: int
+    minimum: float | None = None
+    mean: float | None = None
+    maximum: float | None = None
+    verdict: str
+    scaling: float = 1.0
+    minimum_accepted: float | None = None
+
+
+class EntrySide(msgspec.Struct, frozen=True, kw_only=True):
+    """One side of a pair.
+
+    ``minutes`` are compared: ``unscaled`` times ``scaling``, the published score. ``minutes_of`` is ``score``, or
+    ``mean`` where there is no score and the mean of the runs that have a time stands in for ``unscaled``. ``counted``
+    runs are in it. ``expected`` is ``unscaled`` times ``expected_scaling``, the factor of the convergence test.
+    ``work`` is how far those runs trained, in the unit of ``convergence``; ``throughput`` samples a second of training.
+    ``organisation_name``, ``benchmark_name`` and ``division_name`` are the names that are the same in every round,
+    for whatever the folders and the description say. ``phases`` are in seconds, the mean over the runs that count; None
+    where the intervals of one are not logged. ``run`` is the file of the run where one run alone is compared.
+    ``evaluations`` and ``blocks`` are how many a run has, the mean over the runs that count; ``curve`` is minutes since
+    run_start and quality at each evaluation of the run whose time is the median of theirs.
+    """
+
+    organisation: str
+    system: str
+    benchmark: str
+    division: str | None
+    organisation_name: str
+    benchmark_name: str
+    benchmark_title: str
+    division_name: str | None
+    path: str
+    usage: str
+    round: str
+    official: str
+    runs: int
+    counted: int
+    minutes_of: str
+    unscaled: float | None
+    scaling: float
+    minutes: float | None
+    expected_scaling: float
+    expected: float | None
+    accelerator: str | None
+    accelerators: int | None
+    accelerator_minutes: float | None
+    convergence: ConvergenceSummary
+    work: float | None
+    throughput: float | None
+    batch_size: float | None
+    phases: dict[str, float | None]
+    run: str | None = None
+    evaluations: float | None = None
+    blocks: float | None = None
+    curve: tuple[tuple[float, float], ...] = ()
+
+    @property
+    def name(self) -> str:
+        """System and benchmark, and the run where it is one."""
+        return " ".join(filter(None, (self.system, self.benchmark, self.run)))
+
+
 class MeasuredEntry(msgspec.Struct, frozen=True, kw_only=True):
     """A result, and what its logs say about its time.
 
@@ -57,6 +126,7 @@ class MeasuredEntry(msgspec.Struct, frozen=True, kw_only=True):
     of those runs. ``phases`` has the phases of each of them, and is empty where they are not known of all; ``work`` is
     how far each of them trained, in the unit of ``convergence``, None where that is not known of all. ``samples`` is
     the number of samples in one unit, None where that is not known. ``undivided`` says why the time has no parts.
+    ``logs`` are those of the runs that count.
     """
 
     result: Result
@@ -68,6 +138,7 @@ class MeasuredEntry(msgspec.Struct, frozen=True, kw_only=True):
     samples: float | None = None
     batch_size: float | None = None
     undivided: str | None = None
+    logs: tuple[LogReport, ...] = ()
 
     @property
     def side(self) -> EntrySide:
@@ -102,6 +173,10 @@ class MeasuredEntry(msgspec.Struct, frozen=True, kw_only=True):
             "work": work,
             "throughput": work * self.samples / training if work and self.samples and training else None,
             "phases": phases,
+            "run": result.logs[0].name if len(result.logs) == 1 else None,
+            "evaluations": _mean([len(log.run.evaluations) for log in self.logs]),
+            "blocks": _mean([log.run.timeline.blocks for log in self.logs]),
+            "curve": _curve_of(sorted(self.logs, key=lambda log: log.minutes or 0)[len(self.logs) // 2 :][:1]),
         }
         return EntrySide(**fields)
 
@@ -139,8 +214,22 @@ def measure(result: Result) -> MeasuredEntry:
         work=_all_known(points[n] for n in counted),
         samples=_logged_number(result, "train_samples") if unit == "epochs" else 1.0 if unit == "samples" else None,
         batch_size=batch_size,
+        logs=tuple(logs[n] for n in counted),
         undivided="models of weak scaling train side by side" if result.scaling_type == "weak" else undivided,
     )
+
+
+def _curve_of(logs: Sequence[LogReport]) -> tuple[tuple[float, float], ...]:
+    """Minutes since run_start and value of each evaluation of a run; of several measures the first that it logs."""
+    found = []
+    for log in logs:
+        start = usable_number(log.run.timeline.run_start)
+        for one in log.run.evaluations:
+            time, value = usable_number(one.time_ms), usable_number(one.value)
+            if start is None or time is None or value is None or one.metric != log.run.evaluations[0].metric:
+                continue
+            found.append(((time - start) / 60_000, float(value)))
+    return tuple(found)
 
 
 def shown_division(result: Result) -> str | None:

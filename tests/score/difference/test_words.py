@@ -5,8 +5,9 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from mlsub.commands.compare.model import ConvergenceSummary, EntrySide, TimePart
-from mlsub.commands.compare.words import amount, answer, part_words, rate
+from mlsub.score.difference.decompose import TimePart
+from mlsub.score.difference.measure import ConvergenceSummary, EntrySide
+from mlsub.score.difference.words import amount, answer, part_words, rate
 
 SIDE = EntrySide(
     organisation_name="ACME",
@@ -36,7 +37,7 @@ SIDE = EntrySide(
     work=40.0,
     throughput=5.25,
     batch_size=None,
-    phases=(),
+    phases={},
 )
 
 

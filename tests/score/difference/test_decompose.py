@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.compare.decompose import decompose, shares
-from mlsub.commands.compare.measure import TIMED, MeasuredEntry, Phases
-from mlsub.commands.compare.model import TimePart
-from tests.commands.compare.test_words import SIDE
+from mlsub.score.difference.decompose import TimePart, decompose, shares
+from mlsub.score.difference.measure import TIMED, MeasuredEntry, Phases
+from tests.score.difference.test_words import SIDE
 from tests.score.reports import make_result, make_score
 
 RESULT = make_result()

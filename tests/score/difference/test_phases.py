@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.compare.measure import TIMED, Phases, phases_of
 from mlsub.log import lengths as module
 from mlsub.log.events import LogReader, read_log
 from mlsub.log.lengths import IntervalFold, Intervals, Span
+from mlsub.score.difference.measure import TIMED, Phases, phases_of
 from tools.support.judging import report_on
 
 INF = float("inf")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from mlsub.commands.compare.model import EntrySide, TimePart
+import msgspec
+
 from mlsub.io.show import plural, shortened
-from mlsub.log.changes import Change
+from mlsub.log.changes import Change, changed_hyperparameters
+from mlsub.score.difference.decompose import TimePart, decompose
+from mlsub.score.difference.measure import EntrySide, MeasuredEntry, runs_of
 
 #: Parts below this share of the larger time, and of the difference, are shown together.
 _SMALL_OF_TIME, _SMALL_OF_DIFFERENCE = 0.002, 0.02
@@ -27,6 +30,31 @@ PHASES = {
 }
 
 
+class Difference(msgspec.Struct, frozen=True, kw_only=True):
+    """Why the times of two entries differ; see the fields of the same names of a comparison in JSON."""
+
+    old: EntrySide
+    new: EntrySide
+    parts: tuple[TimePart, ...]
+    undivided: str | None
+    hyperparameters: tuple[Change, ...]
+    answer: str
+
+
+def explain(one: MeasuredEntry, other: MeasuredEntry) -> Difference:
+    """Return why the times of two entries differ, and by how much each cause changes them."""
+    old, new = one.side, other.side
+    undivided = one.undivided or other.undivided
+    if old.minutes is None or new.minutes is None:
+        undivided = undivided or "one of them has no time"
+    if (one.result.usage, one.result.benchmark_name) != (other.result.usage, other.result.benchmark_name):
+        undivided = "they train different benchmarks"
+    parts = () if undivided else decompose(one, other)
+    changes = changed_hyperparameters(runs_of(one.result), runs_of(other.result))
+    said = answer(old, new, parts, undivided, changes)
+    return Difference(old=old, new=new, parts=parts, undivided=undivided, hyperparameters=changes, answer=said)
+
+
 def answer(
     old: EntrySide,
     new: EntrySide,
@@ -43,7 +71,22 @@ def answer(
     else:
         because = _parts_words(parts, max(old.minutes, new.minutes), old, new)
         times = f"{_times_words(old, new)}: {because}." if because else f"{_times_words(old, new)}."
-    return f"{times}{_changes_words(changes)}"
+    return f"{times}{_counts_words(old, new)}{_changes_words(changes)}"
+
+
+def _counts_words(old: EntrySide, new: EntrySide) -> str:
+    """How many evaluations and blocks a run has, and how long it initialises, where that is another."""
+    pairs = {
+        "evaluations": (old.evaluations, new.evaluations),
+        "blocks": (old.blocks, new.blocks),
+        "seconds of initialisation (not timed)": (old.phases.get("init"), new.phases.get("init")),
+    }
+    words = [
+        f"{amount(round(one, 1))} -> {amount(round(other, 1))} {name}"
+        for name, (one, other) in pairs.items()
+        if one is not None and other is not None and round(one, 1) != round(other, 1)
+    ]
+    return f" A run has {', '.join(words)}." if words else ""
 
 
 def _times_words(old: EntrySide, new: EntrySide) -> str:
@@ -101,6 +144,13 @@ def part_words(part: TimePart, old: EntrySide, new: EntrySide) -> str:
     if part.name == "scaling":
         return f"scaling {part.old:.6g} -> {part.new:.6g}"
     return f"{PHASES[part.name]} {part.old:.1f} s -> {part.new:.1f} s"
+
+
+def part_name(part: TimePart) -> str:
+    """Return what a part is of, in a word or two, for a row of a chart."""
+    if part.name == "pace":
+        return f"{PHASES[part.of or 'training']} per {part.unit.rpartition(' ')[2]}"
+    return part.unit if part.name == "work" else PHASES.get(part.name, part.name)
 
 
 def amount(value: float) -> str:

@@ -1,0 +1,140 @@
+"""What results are compared by: minutes at one size, minutes per accelerator, or minutes at any size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from mlsub.commands.site.page import ColumnOf, build_table, number_cell, number_text, three_text
+from mlsub.commands.site.results import DAGGER, Results, SiteResult, fast, frugal
+from mlsub.present.document import Span, Table
+from mlsub.score.alike import usual_size
+
+#: Their names in addresses, as views.js has them; the first is what pages show at first, and without scripts.
+SAME, PER_ACCELERATOR, ANY = "same-size", "per-accelerator", "any-size"
+
+
+class View(NamedTuple):
+    """A way to compare results; ``size`` is the number of accelerators of those that are compared, None for any."""
+
+    name: str
+    size: int | None = None
+
+    def of(self, results: Results) -> Results:
+        """Return those that are compared and have what they are compared by."""
+        if self.name == PER_ACCELERATOR:
+            return Results(one for one in results.timed if one.result.chip_minutes)
+        return Results(one for one in results.timed if self.size in (None, one.result.accelerators_count))
+
+    def value(self, one: SiteResult) -> float:
+        """Return what puts the best first."""
+        return frugal(one) if self.name == PER_ACCELERATOR else fast(one)
+
+    @property
+    def field(self) -> str:
+        """The name of what is compared."""
+        return "chip_minutes" if self.name == PER_ACCELERATOR else "published_minutes"
+
+    @property
+    def where(self) -> str:
+        """What is compared, behind the name of a benchmark; empty where no size is known."""
+        if self.name == SAME:
+            return f" on {on_accelerators(self.size)}" if self.size else ""
+        return " per accelerator" if self.name == PER_ACCELERATOR else " at any size"
+
+    def figure(self, one: SiteResult) -> str:
+        """Return what a result is compared by in words, to three digits."""
+        return f"{number_text(self.value(one), 3)} chip-minutes" if self.name == PER_ACCELERATOR else one.in_minutes
+
+    def gain(self, before: SiteResult, now: SiteResult) -> str:
+        """Return by how much one result is better than another."""
+        times, word = self.value(before) / self.value(now), "efficient" if self.name == PER_ACCELERATOR else "fast"
+        shown = number_text(times, 2 if times >= 1.1 else 3)
+        return f"{'' if shown == '1' else f'{shown} times '}as {word} as"
+
+
+def views_of(results: Results) -> Iterator[View]:
+    """Yield the ways to compare results of one benchmark, at the size that its Closed ones are compared at."""
+    yield View(SAME, size_of(results))
+    yield View(PER_ACCELERATOR)
+    yield View(ANY)
+
+
+def size_of(results: Results) -> int | None:
+    """Return the number of accelerators at which results of one benchmark are compared; None where none has any."""
+    return usual_size(one.result for one in results.closed or results.timed)
+
+
+def on_accelerators(count: int) -> str:
+    """Return a number of accelerators in words."""
+    return f"{count:,} accelerator{'s' * (count != 1)}"
+
+
+def lead_words(view: View, results: Results) -> str:
+    """Return which of results of one round or several is the best, and by how much; empty without any."""
+    best, *others = view.of(results).ordered(view.value)[:2] or (None,)
+    if best is None:
+        return ""
+    what = "Fewest chip-minutes" if view.name == PER_ACCELERATOR else f"Fastest{view.where}"
+    said = f"{what}: {view.figure(best)}, {best.holder}, {best.result.round_key}"
+    for other in others:
+        said += f"; {view.gain(other, best)} the next ({view.figure(other)}, {other.holder}, {other.result.round_key})"
+    return f"{said}."
+
+
+# ---- Tables of the best results, one for each view
+
+#: A benchmark's results in a view, the best first.
+Row = tuple[View, Results]
+
+
+def best_tables(results: Results, anchor: str, columns: Sequence[ColumnOf[Row]]) -> Iterator[Table]:
+    """Yield a table of the Closed results of each benchmark in each view; all but the first are folded."""
+    groups = results.closed.ordered(lambda one: one.result.benchmark_title.casefold()).by(
+        lambda one: one.benchmark_href
+    )
+    rows = [(view, view.of(some).ordered(view.value)) for some in groups for view in views_of(some)]
+    for name, caption in _BEST.items():
+        table = build_table(
+            caption, [row for row in rows if row[0].name == name and row[1]], columns, f"{anchor}-{name}"
+        )
+        yield replace(table, folded=name != SAME)
+
+
+_BEST = {
+    SAME: "Fastest Closed results of each benchmark at one size, in minutes",
+    PER_ACCELERATOR: "Fewest chip-minutes (minutes × accelerators) of Closed results of each benchmark",
+    ANY: "Fastest Closed results of each benchmark at any size, in minutes",
+}
+_BENCHMARK: ColumnOf[Row] = (
+    "benchmark",
+    lambda row: Span(f"{row[1][0].result.benchmark_title}{row[0].where}", link=row[1][0].benchmark_href),
+)
+#: Of a round: the best of each benchmark, and how far it is before the next one.
+LEADERS: tuple[ColumnOf[Row], ...] = (
+    _BENCHMARK,
+    ("best", lambda row: _view_cell(row[0], row[1][0])),
+    ("by", lambda row: row[1][0].holder),
+    ("next", lambda row: _view_cell(row[0], row[1][1]) if len(row[1]) > 1 else None),
+    ("next by", lambda row: row[1][1].holder if len(row[1]) > 1 else "–"),
+    ("the best is", lambda row: f"{row[0].gain(row[1][1], row[1][0])} the next" if len(row[1]) > 1 else "the only one"),
+)
+
+
+def by_round(rounds: Iterable[str]) -> tuple[ColumnOf[Row], ...]:
+    """Return a column for each round, with the best of each benchmark in it."""
+    return (_BENCHMARK, *((key, lambda row, key=key: _best_cell(row, key)) for key in rounds))
+
+
+def _best_cell(row: Row, round_key: str) -> Span:
+    found = next((one for one in row[1] if one.result.round_key == round_key), None)
+    if found is None:
+        return Span("")
+    return _view_cell(row[0], found)._replace(note=f"{found.holder}, {found.result.official.value}")
+
+
+def _view_cell(view: View, one: SiteResult) -> Span:
+    """Return what a view compares, with a dagger where folders of its benchmark and round have no logs."""
+    return number_cell(view.value(one), f"{three_text(view.value(one))}{DAGGER if one.partial else ''}", one.href)

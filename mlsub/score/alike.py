@@ -1,0 +1,102 @@
+"""Compare results of one benchmark that are alike: of one size, per accelerator, and of one system family."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from mlsub.io.show import first_few
+from mlsub.log.changes import changed_hyperparameters
+from mlsub.submission.result import Result
+
+#: The number of accelerators at which results are compared where there are some.
+USUAL_SIZE = 8
+#: Keys that say how large a system or a batch is, and nothing else; and how many other ones are named.
+_SIZES, _NAMED = frozenset(("accelerators_per_node", "global_batch_size", "number_of_nodes")), 3
+
+
+def usual_size(results: Iterable[Result]) -> int | None:
+    """Return the number of accelerators at which results are compared; None where none of them has any.
+
+    It is 8 where there is such a result, else the number that most rounds have; of several the one of most results,
+    and of those the least.
+    """
+    rounds: dict[int, list[str]] = {}
+    for one in results:
+        if one.accelerators_count:
+            rounds.setdefault(one.accelerators_count, []).append(one.round_key)
+    if USUAL_SIZE in rounds:
+        return USUAL_SIZE
+    return max(rounds, key=lambda size: (len(set(rounds[size])), len(rounds[size]), -size), default=None)
+
+
+class ScalingStep(msgspec.Struct, frozen=True):
+    """A system of a family beside the smallest one.
+
+    ``efficiency`` is the smallest one's chip-minutes divided by those of this one: 1 where twice the accelerators take
+    half the minutes. ``changes`` says what else is not as in the smallest one.
+    """
+
+    result: Result
+    efficiency: float
+    changes: tuple[str, ...] = ()
+
+
+def scaling_families(results: Iterable[Result]) -> list[tuple[ScalingStep, ...]]:
+    """Return the system families of several sizes, each from its fewest accelerators to its most.
+
+    A family is what one submitter has of one accelerator in one benchmark, round and division. Of several results of
+    a size it is the one of the fewest chip-minutes. Weak scaling, whose score is no time to train, has none.
+    """
+    families: dict[tuple[str | None, ...], dict[int, Result]] = {}
+    for one in results:
+        count, minutes, chip = one.accelerators_count, one.chip_minutes, one.accelerator_name
+        if count and minutes and chip and one.scaling_type != "weak":
+            key = (one.round_key, one.division_name, one.benchmark_name, one.organisation_name, chip)
+            sizes = families.setdefault(key, {})
+            sizes[count] = min(sizes.get(count, one), one, key=lambda it: it.chip_minutes or 0.0)
+    found = []
+    for sizes in families.values():
+        first, *others = [sizes[count] for count in sorted(sizes)]
+        steps = (ScalingStep(it, _per_accelerator(first) / _per_accelerator(it), changes(first, it)) for it in others)
+        found.append((ScalingStep(first, 1.0), *steps))
+    return [family for family in found if len(family) > 1]
+
+
+def _per_accelerator(one: Result) -> float:
+    return one.chip_minutes or 0.0
+
+
+def changes(one: Result, other: Result) -> tuple[str, ...]:
+    """Return what differs between two results beside the number of accelerators, in words.
+
+    That is the batch size, how long the training takes to converge, other hyperparameters that most runs logged, and
+    the software.
+    """
+    found = []
+    if one.rcp.batch_size != other.rcp.batch_size and None not in (one.rcp.batch_size, other.rcp.batch_size):
+        found.append(f"batch size {one.rcp.batch_size:,.10g} to {other.rcp.batch_size:,.10g}")
+    more = other.rcp.mean / one.rcp.mean - 1 if one.rcp.mean and other.rcp.mean else 0.0
+    if abs(more) >= 0.005:
+        found.append(f"{abs(more):.0%} {'more' if more > 0 else 'fewer'} {one.rcp.unit} to converge")
+    logged = changed_hyperparameters([log.run for log in one.logs], [log.run for log in other.logs])
+    names = [change.name for change in logged if change.name not in _SIZES]
+    if names:
+        found.append(f"{len(names)} other hyperparameter{'s' * (len(names) > 1)} ({first_few(names, _NAMED)})")
+    if one.framework != other.framework:
+        found.append(f"software {one.framework or '–'} to {other.framework or '–'}")
+    return tuple(found)
+
+
+def only_sizes_changed(before: Iterable[Result], after: Iterable[Result]) -> bool:
+    """Return whether the fewest chip-minutes in two rounds say nothing of the accelerators, which are of one kind.
+
+    So it is where those of one round are of a system smaller than all of the other: larger ones need more of them.
+    """
+    pair = [[one for one in some if one.chip_minutes and one.accelerators_count] for some in (before, after)]
+    few, many = sorted(pair, key=lambda some: min(map(_per_accelerator, some), default=0.0))
+    if not few or min(map(_per_accelerator, few)) == min(map(_per_accelerator, many)):
+        return False
+    smallest = min(one.accelerators_count or 0 for one in many)
+    return (min(few, key=_per_accelerator).accelerators_count or 0) < smallest

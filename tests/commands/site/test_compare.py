@@ -1,0 +1,190 @@
+"""Where a result stands, its neighbours, what results are compared by, and numbers whose points stand in a line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from mlsub.commands.site.compare_page import Comparisons, compare_page, name_of
+from mlsub.commands.site.page import render_table, three_text
+from mlsub.commands.site.ranks import Standing, ordinal, standings
+from mlsub.commands.site.result_page import Around, is_pattern, result_page, source_href
+from mlsub.commands.site.results import Site
+from mlsub.commands.site.runs import convergence_section
+from mlsub.present.document import Column, Span, Table
+from mlsub.submission.result import Result
+from tests.commands.site.sites import blocks_of, changed, facts_of, rounds_of, script, sections_of, site_of, words_of
+from tests.commands.site.sites import charts_of as charts
+from tools.support.make_tree import make_tree
+
+#: Round, benchmark, accelerators, minutes, division; and what each has: its place and of how many at its size, then per
+#: accelerator, the next faster and the next slower one.
+STANDINGS: dict[str, list[tuple[tuple[str, str, int, float, str], Any]]] = {
+    "sizes are apart, chip-minutes are not": [
+        (("5.1", "bert", 8, 10.0, "closed"), ((1, 2), (1, 3), None, 1)),
+        (("5.1", "bert", 8, 12.0, "closed"), ((2, 2), (3, 3), 0, None)),
+        (("5.1", "bert", 64, 1.4, "closed"), ((1, 1), (2, 3), None, None)),
+    ],
+    "equals share the better place": [
+        (("5.1", "bert", 8, 12.0, "closed"), ((2, 4), (2, 4), 1, 2)),
+        (("5.1", "bert", 8, 10.0, "closed"), ((1, 4), (1, 4), None, 0)),
+        (("5.1", "bert", 8, 12.0, "closed"), ((2, 4), (2, 4), 0, 3)),
+        (("5.1", "bert", 8, 13.0, "closed"), ((4, 4), (4, 4), 2, None)),
+    ],
+    "rounds and benchmarks are apart, Open and what has no accelerators is not ranked": [
+        (("5.1", "bert", 8, 10.0, "closed"), ((1, 1), (1, 1), None, None)),
+        (("5.0", "bert", 8, 9.0, "closed"), ((1, 1), (1, 1), None, None)),
+        (("5.1", "resnet", 8, 9.0, "closed"), ((1, 1), (1, 1), None, None)),
+        (("5.1", "bert", 8, 1.0, "open"), None),
+        (("5.1", "bert", 0, 1.0, "closed"), None),
+        (("5.1", "bert", 8, 0.0, "closed"), None),
+    ],
+}
+
+
+def made(facts: tuple[str, str, int, float, str]) -> Result:
+    round_name, benchmark, chips, minutes, division = facts
+    rest = () if division == "closed" else (division,)
+    (of_round,) = rounds_of({round_name: [(benchmark, "ACME", "NVIDIA H100", chips, minutes, *rest)]})
+    return of_round.results[0].result
+
+
+@pytest.mark.parametrize("name", STANDINGS)
+def test_a_result_stands_among_those_of_its_size_and_per_accelerator(name: str) -> None:
+    cases = STANDINGS[name]
+    expected = [None if told is None else Standing(*told) for _, told in cases]
+    assert standings([made(facts) for facts, _ in cases]) == expected
+
+
+@given(st.lists(st.tuples(st.sampled_from((8, 16, 64)), st.floats(0.1, 100)), min_size=1, max_size=12))
+def test_places_count_what_is_faster(sizes: list[tuple[int, float]]) -> None:
+    template = made(("5.1", "bert", 8, 10.0, "closed"))
+    results = [
+        replace(template, accelerators_count=chips, score=replace(template.score, published=minutes))
+        for chips, minutes in sizes
+    ]
+    found = standings(results)
+    for one, standing in zip(results, found, strict=True):
+        same = [it for it in results if it.accelerators_count == one.accelerators_count]
+        assert standing is not None
+        assert standing.at_size == (1 + sum(it.published_minutes < one.published_minutes for it in same), len(same))
+        assert standing.per_accelerator[0] == 1 + sum(it.chip_minutes < one.chip_minutes for it in results)
+
+
+@pytest.mark.parametrize(
+    ("standing", "words"),
+    [
+        (Standing((3, 8), (2, 12)), "3rd of 8 at this size; 2nd of 12 per accelerator"),
+        (Standing((1, 1), (11, 12)), "The only one at this size; 11th of 12 per accelerator"),
+        (Standing((1, 1), (1, 1)), "The only one at this size"),
+    ],
+)
+def test_a_standing_in_words(standing: Standing, words: str) -> None:
+    assert standing.words == words
+
+
+def test_numbers_of_places() -> None:
+    assert [ordinal(one) for one in (1, 2, 3, 4, 11, 12, 13, 21, 22, 101, 111, 1003)] == (
+        ["1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "21st", "22nd", "101st", "111th", "1,003rd"]
+    )
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    """Three racks of as many accelerators, of 12, 10 and 15 minutes."""
+    tree = make_tree(tmp_path)
+    for number, minutes in ((2, 10.0), (3, 15.0)):
+        tree.add_system(f"rack{number}")
+        tree.add_entry("resnet", f"rack{number}")
+        tree.edit(lambda log, minutes=minutes: log.last(minutes), *range(5), system=f"rack{number}")
+    return site_of(tree.folder)
+
+
+def test_a_result_has_its_rank_and_why_its_neighbours_are_faster_and_slower(site: Site) -> None:
+    around = Around(*Comparisons(site.results).beside(0))
+    page = result_page(site.results[0], around=around)
+    assert facts_of(page)["Rank"] == Span(
+        "2nd of 3 at this size; 2nd of 3 per accelerator", note="Closed results of v1.0"
+    )
+    (table,) = blocks_of(sections_of(page)["neighbours"], Table)
+    shown = [[cell.text for cell in row if isinstance(cell, Span)] for row in table.rows]
+    assert [row[:1] + row[2:3] for row in shown] == [["next faster", "10.0"], ["next slower", "15.0"]]
+    assert shown[0][3].startswith("B is 16.7 % shorter (1.20x, 12.000000 → 10.000000 min)")
+    assert shown[1][3].startswith("B is 25.0 % longer (0.80x, 12.000000 → 15.000000 min)")
+    first = table.rows[0][0]
+    assert isinstance(first, Span)
+    assert first.link == "compare.html#a=training_1.0_acme_rack1_resnet&b=training_1.0_acme_rack2_resnet"
+
+
+def test_folders_without_logs_are_said_beside_a_rank(site: Site) -> None:
+    around = Around(Standing((1, 2), (1, 2)))
+    note = facts_of(result_page(changed(site.results[0], without_logs=2), around=around))["Rank"].note
+    assert note == "Closed results of v1.0; 2 folders of ResNet-50 in v1.0 have no logs here."
+
+
+def test_results_are_compared_by_what_their_logs_say(site: Site) -> None:
+    scripts = Comparisons(site.results).scripts()
+    assert list(scripts) == ["data/compare-resnet.js"]
+    found = script(scripts["data/compare-resnet.js"])
+    assert list(found["entries"]) == [name_of(one.href) for one in site.results]
+    entry = found["entries"]["training_1.0_acme_rack2_resnet"]
+    values = {key: found["texts"][at] for key, at in zip(found["keys"], entry["values"], strict=True) if at >= 0}
+    assert (entry["minutes"], entry["accelerators"], values["global_batch_size"]) == (10.0, 8, "3200")
+    assert (entry["curve"]["measure"], entry["curve"]["goal"], entry["curve"]["unit"]) == ("quality", 0.759, "epochs")
+    assert len(entry["curve"]["values"]) == len(entry["curve"]["progress"]) == len(entry["curve"]["minutes"]) > 1
+    page = compare_page(site.results)
+    assert {chart.data["files"]["resnet"] for chart in charts(page)} == set(scripts)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "told"),
+    [
+        ("", "https://github.com/mlcommons/training_results_v1.0/tree/main/ACME/results/rack1/resnet"),
+        ("https://a.org/{path}", "https://a.org/ACME/results/rack1/resnet"),
+        ("https://a.org/{usage}/v{round}/{path}?raw", "https://a.org/training/v1.0/ACME/results/rack1/resnet?raw"),
+    ],
+)
+def test_the_folder_of_a_result_has_an_address(site: Site, pattern: str, told: str) -> None:
+    result = site.results[0].result
+    assert source_href(result, pattern) == told
+    odd = changed(site.results[0], organisation="A {round}&<b>").result
+    assert source_href(odd, "https://a.org/{path}") == "https://a.org/A%20%7Bround%7D%26%3Cb%3E/results/rack1/resnet"
+    unpublished = changed(site.results[0], publication_date=None).result
+    assert source_href(unpublished) == ""
+
+
+def test_patterns_have_a_path_and_no_other_names() -> None:
+    patterns = ("{path}", "{round}{path}{usage}", "", "{round}", "{path}{organisation}", "{path}{}", "{path}{0.a}")
+    assert [is_pattern(one) for one in patterns] == [True, True, False, False, False, False, False]
+
+
+@pytest.mark.parametrize(("round_name", "grace"), [("4.1", False), ("5.0", True)])
+def test_limits_with_an_evaluation_of_grace_say_so(site: Site, round_name: str, grace: bool) -> None:
+    name = "llama31_405b" if grace else "bert"
+    one = changed(replace(site.results[0], tested_as=name), round=round_name, benchmark=name)
+    said = "The round gives one evaluation of grace: limits are 46,080 samples below those of the reference."
+    assert (said in words_of(convergence_section(one))) == grace
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (12.0, "12.0"), (5.9712, "5.97"), (0.34, "0.340"), (0.01234, "0.0123"), (999.4, "999"), (999.6, "1,000"),
+        (1234.5, "1,234"), (100.0, "100"), (0.0, "0"), (None, "–"), (float("inf"), "–"), (-2.0, "-2.00"),
+    ],
+)  # fmt: skip
+def test_three_digits(value: float | None, shown: str) -> None:
+    assert three_text(value) == shown
+
+
+def test_decimal_points_of_a_column_stand_below_each_other() -> None:
+    texts = ("5.97", "12.0", "1,234", "–", "0.340†")
+    html = render_table(Table((Column("a"), Column("b")), tuple(("x", text) for text in texts)), "")
+    cells = [cell.partition("<")[0] for cell in html.split("<td>")[1:]]
+    point, digit = "\u2008", "\u2007"
+    assert cells == [f"5.97{digit}", f"12.0{digit * 2}", f"1,234{point}{digit * 3}", f"–{point}{digit * 3}", "0.340†"]
