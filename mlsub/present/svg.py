@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
 from mlsub.io import MlsubError
-from mlsub.io.show import plain
+from mlsub.io.show import breaks, cells, plain, shorten
 from mlsub.present import document as doc
 from mlsub.present.charts import LINES, drawable, number_words, scale_of, split
-from mlsub.present.text import breaks, cells, shorten
 
 #: The colours of kinds and series, in light and in dark; each has another lightness than its neighbours, for eyes that
 #: see no hue.
