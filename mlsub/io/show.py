@@ -1,4 +1,4 @@
-"""Text from outside: made fit for a message, and its spellings compared."""
+"""Text from outside: made fit for a message and for a width, and its spellings compared."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import io
 import json
 import os
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import IO, Any, NamedTuple
 
 #: See https://github.com/actions/runner/blob/main/src/Runner.Common/ActionCommand.cs.
@@ -145,8 +147,6 @@ def folded(path: str) -> str:
     """A path without what file systems may ignore: case, the form of accents (NFC, NFD) and invisible characters."""
     if path.isascii():
         return path.lower()
-    import unicodedata
-
     small = unicodedata.normalize("NFD", unicodedata.normalize("NFD", path).casefold())
     return "".join(character for character in small if unicodedata.category(character) != "Cf")
 
@@ -201,3 +201,76 @@ def spellings(pairs: Iterable[tuple[str, Iterable[str]]]) -> Spellings:
         meanings[flat(spelled)] = meanings.get(flat(spelled), frozenset()) | frozenset(values)
     longest = sorted(meanings, key=lambda one: (-len(one), one))
     return Spellings(re.compile(rf"(?<!\w)({'|'.join(map(re.escape, longest))})s?(?!\w)"), meanings)
+
+
+#: Where a long word may break: behind one of these.
+_SEAMS = "/_,=-"
+_PART = re.compile(f"[^ {_SEAMS}]*[{_SEAMS}]?")
+
+
+def cells(text: str) -> int:
+    """The columns of a terminal that a text takes."""
+    return len(text) if text.isascii() else sum(map(_cells, text))
+
+
+@lru_cache(maxsize=4096)
+def _cells(character: str) -> int:
+    if unicodedata.category(character) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def reach(text: str, start: int, width: int) -> int:
+    """Where the part of a text that begins at ``start`` and fits a width ends."""
+    if text.isascii():
+        return min(start + width, len(text))
+    used = 0
+    for at in range(start, len(text)):
+        used += _cells(text[at])
+        if used > width:
+            return at
+    return len(text)
+
+
+def shorten(text: str, width: int) -> str:
+    """A text that fits: whole, or with ``…`` in the place of its middle."""
+    if cells(text) <= width:
+        return text
+    tail = (width - 1) // 2
+    backwards = reach(text[::-1], 0, tail)
+    end = text[len(text) - backwards :]
+    while end and not _cells(end[0]):
+        end = end[1:]
+    return f"{text[: reach(text, 0, width - 1 - tail)]}…{end}"
+
+
+def breaks(text: str, first: int, later: int) -> list[tuple[int, int]]:
+    """Begin and end of each line of a text that is wrapped: ``first`` wide, and from the second on ``later``."""
+    found: list[tuple[int, int]] = []
+    start, width = 0, first
+    while (end := reach(text, start, width)) < len(text):
+        end = max(end, start + 1)
+        gap = text.rfind(" ", start, end + 1)
+        if gap > start and text[start:gap].strip():
+            found.append((start, start + len(text[start:gap].rstrip())))
+            start = gap + 1
+        else:
+            end = _seam(text, start, end)
+            found.append((start, end))
+            start = end
+        while start < len(text) and text[start] == " ":
+            start += 1
+        width = later
+    if start < len(text) or not found:
+        found.append((start, len(text)))
+    return found
+
+
+def _seam(text: str, start: int, end: int) -> int:
+    """Where a long word breaks: behind the last sign of the line, or where the line ends if it has none."""
+    return next((at for at in range(end, start + 1, -1) if text[at - 1] in _SEAMS), end)
+
+
+def longest_part(text: str) -> int:
+    """How wide the widest part of a text is that is not broken."""
+    return max(map(cells, _PART.findall(text)))

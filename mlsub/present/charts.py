@@ -6,9 +6,8 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from mlsub.io.show import plain
+from mlsub.io.show import cells, plain, shorten
 from mlsub.present import document as doc
-from mlsub.present.text import cells, lines, shorten
 
 LINES = ("line", "curve", "dashed", "rule")
 #: How text draws points, in this order; all terminals have these, at the same width.
@@ -99,16 +98,18 @@ def _marks(series: Sequence[doc.Series]) -> Iterator[str]:
         yield _MARKS[style] if styles.count(style) == 1 else initial if distinct else chr(ord("a") + at % 26)
 
 
-def draw(chart: doc.Chart, width: int) -> Iterator[str]:
-    """Yield a chart as lines of ASCII, one for each row or x; where they are too many or too wide, what draws it."""
+def draw(chart: doc.Chart, width: int) -> tuple[str, list[str]]:
+    """Return the title of a chart with its legend, and lines of ASCII, one for each row or x.
+
+    Where they are too many or too wide there are none, and the title says what draws it.
+    """
     rows = bool(chart.y.names)
     drawn = [series for series in chart.series if series.points and series.style not in LINES]
     places = sorted({place for series in drawn for place, _ in split(series, rows=rows)})
     names = [shorten(plain(chart.y.names[int(at)]) if rows else number_words(at), _NAME) for at in places]
     room = min(width - max(map(cells, names), default=width) - 3, _MOST)
     if room < _LEAST or len(places) > _ROWS:
-        yield from lines(f"{chart.title}: -o FILE.svg draws it.", width)
-        return
+        return f"{chart.title}: -o FILE.svg draws it.", []
     values = [value for series in drawn for _, found in split(series, rows=rows) for value in found]
     scale = scale_of(chart.x if rows else chart.y, values)
     marks = list(_marks(drawn))
@@ -118,11 +119,10 @@ def draw(chart: doc.Chart, width: int) -> Iterator[str]:
             first, last = (round(scale.at(value) * (room - 1)) for value in (min(found), max(found)))
             grid[place][first : last + 1] = mark * (last - first + 1)
     legend = ", ".join(f"{mark}={series.name}" for mark, series in zip(marks, drawn, strict=True))
-    yield from lines(f"{chart.title}: {legend}", width)
-    side = max(map(cells, names))
+    side, lines = max(map(cells, names)), list[str]()
     for place, name in zip(places, names, strict=True):
         blank = " " * (side - cells(name))
-        yield f"{name + blank if rows else blank + name} |{''.join(grid[place])}"
+        lines.append(f"{name + blank if rows else blank + name} |{''.join(grid[place])}")
     line, below = ["-"] * room, [" "] * (room + 1)
     for tick in scale.ticks(max(3, room // 14)):
         at, word = round(scale.at(tick) * (room - 1)), number_words(tick)
@@ -130,6 +130,6 @@ def draw(chart: doc.Chart, width: int) -> Iterator[str]:
         if not "".join(below[max(0, start - 1) : start + len(word) + 1]).strip():
             line[at] = "+"
             below[start : start + len(word)] = word
-    yield f"{' ' * side} +{''.join(line)}"
-    yield f"{' ' * side}  {''.join(below)}"
-    yield f"{' ' * side}  {shorten(plain((chart.x if rows else chart.y).title), width - side - 2)}"
+    title = shorten(plain((chart.x if rows else chart.y).title), width - side - 2)
+    lines += [f"{' ' * side} +{''.join(line)}", *(f"{' ' * side}  {words}" for words in ("".join(below), title))]
+    return f"{chart.title}: {legend}", lines

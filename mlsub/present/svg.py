@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
 from mlsub.io import MlsubError
-from mlsub.io.show import plain
+from mlsub.io.show import breaks, cells, plain, shorten
 from mlsub.present import document as doc
 from mlsub.present.charts import LINES, drawable, number_words, scale_of, split
-from mlsub.present.text import breaks, cells, shorten
 
 #: The colours of kinds and series, in light and in dark; each has another lightness than its neighbours, for eyes that
 #: see no hue.
@@ -19,7 +18,7 @@ COLOURS = (
     ("#bc6c00", "#ffb454"), ("#7d8590", "#8b949e"), ("#8250df", "#c297ff"), ("#24292f", "#e6edf3"),
 )  # fmt: skip
 #: The width of a picture, the height of axes and of a row, how wide a letter is, and the longest name and line.
-_WIDTH, _HEIGHT, _ROW, _LETTER, _NAME, _LINE = 760, 320, 22, 7.3, 44, 104
+_WIDTH, _HEIGHT, _ROW, _LETTER, _NAME, _LINE = 760, 320, 22, 8, 40, 104
 _DOT, _STROKE = "m-{0} 0a{0} {0} 0 1 0 {1} 0a{0} {0} 0 1 0-{1} 0", "m-9 0h18"
 #: A point of each style, which also stands for its series in the legend.
 _SHAPES = dict.fromkeys(LINES, _STROKE) | {
@@ -34,10 +33,7 @@ _STYLE = (
     ".chart .l{fill:none;stroke:var(--c);stroke-width:2}.chart .dashed{stroke-dasharray:2 4}"
     f".chart .rule{{stroke-dasharray:7 4}}{_LIGHT}@media(prefers-color-scheme:dark){{{_DARK}}}"
 )
-_ALONE = (
-    "svg{color-scheme:light dark;color:#1f2328;background:#fff}"
-    "@media(prefers-color-scheme:dark){svg{color:#e6edf3;background:#0d1117}}"
-)
+_ALONE = "svg{color-scheme:light dark;color:CanvasText;background:Canvas}"
 
 
 def render(document: doc.Document) -> str:

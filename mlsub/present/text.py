@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
-from mlsub.io.show import plain
+from mlsub.io.show import breaks, cells, longest_part, plain, shorten
 from mlsub.present import document as doc
 from mlsub.present.findings import sections
 
@@ -19,71 +16,6 @@ LEAST = 8
 LEAST_NAME = 16
 #: A word up to this length, and a part of a word, is not broken while columns are laid out.
 _WORD, _PART_WIDTH = 20, 30
-_SEAMS = "/_,=-"
-_PART = re.compile(f"[^ {_SEAMS}]*[{_SEAMS}]?")
-
-
-def cells(text: str) -> int:
-    """The columns of a terminal that a text takes."""
-    return len(text) if text.isascii() else sum(map(_cells, text))
-
-
-@lru_cache(maxsize=4096)
-def _cells(character: str) -> int:
-    if unicodedata.category(character) in ("Mn", "Me", "Cf"):
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
-
-
-def reach(text: str, start: int, width: int) -> int:
-    """Where the part of a text that begins at ``start`` and fits a width ends."""
-    if text.isascii():
-        return min(start + width, len(text))
-    used = 0
-    for at in range(start, len(text)):
-        used += _cells(text[at])
-        if used > width:
-            return at
-    return len(text)
-
-
-def shorten(text: str, width: int) -> str:
-    """A text that fits: whole, or with ``…`` in the place of its middle."""
-    if cells(text) <= width:
-        return text
-    tail = (width - 1) // 2
-    backwards = reach(text[::-1], 0, tail)
-    end = text[len(text) - backwards :]
-    while end and not _cells(end[0]):
-        end = end[1:]
-    return f"{text[: reach(text, 0, width - 1 - tail)]}…{end}"
-
-
-def breaks(text: str, first: int, later: int) -> list[tuple[int, int]]:
-    """Begin and end of each line of a text that is wrapped: ``first`` wide, and from the second on ``later``."""
-    found: list[tuple[int, int]] = []
-    start, width = 0, first
-    while (end := reach(text, start, width)) < len(text):
-        end = max(end, start + 1)
-        gap = text.rfind(" ", start, end + 1)
-        if gap > start and text[start:gap].strip():
-            found.append((start, start + len(text[start:gap].rstrip())))
-            start = gap + 1
-        else:
-            end = _seam(text, start, end)
-            found.append((start, end))
-            start = end
-        while start < len(text) and text[start] == " ":
-            start += 1
-        width = later
-    if start < len(text) or not found:
-        found.append((start, len(text)))
-    return found
-
-
-def _seam(text: str, start: int, end: int) -> int:
-    """Where a long word breaks: behind the last sign of the line, or where the line ends if it has none."""
-    return next((at for at in range(end, start + 1, -1) if text[at - 1] in _SEAMS), end)
 
 
 class Layout(NamedTuple):
@@ -129,7 +61,7 @@ def _least(column: doc.Column, texts: Sequence[str], whole: int) -> int:
     if column.keeps or whole <= LEAST:
         return whole
     if column.when_narrow != "shorten":
-        part = min(max(map(_longest_part, texts), default=0), _PART_WIDTH)
+        part = min(max(map(longest_part, texts), default=0), _PART_WIDTH)
         word = max((cells(word) for text in texts for word in text.split(" ")), default=0)
         return min(whole, max(LEAST, part, min(word, _WORD) if column.when_narrow == "fold" else 0))
     distinct = set(texts)
@@ -141,11 +73,6 @@ def _least(column: doc.Column, texts: Sequence[str], whole: int) -> int:
         else:
             low = middle + 1
     return low
-
-
-def _longest_part(text: str) -> int:
-    """How wide the widest part of a text is that is not broken."""
-    return max(map(cells, _PART.findall(text)))
 
 
 def _shared(whole: Sequence[int], least: Sequence[int], room: int) -> list[int]:
@@ -224,7 +151,8 @@ def _block(block: doc.Block, width: int, paint: Paint) -> Iterator[str]:
         case doc.Chart():
             from mlsub.present.charts import draw
 
-            yield from draw(block, width)
+            words, drawn = draw(block, width)
+            yield from (*_wrapped(words, width, paint), *drawn)
         case doc.Items(items):
             for item in items:
                 yield from _wrapped(("- ", *doc.spans(item)), width, paint, hang=2)
@@ -361,7 +289,7 @@ def _fitted(lines: Sequence[Line], width: int, *, shortened: bool) -> list[Line]
         elif shortened:
             found.append((doc.Span(shorten(text, width), line[0].meaning),))
         else:
-            hang = _INDENT if width >= max(2 * LEAST, _longest_part(text) + _INDENT) else 0
+            hang = _INDENT if width >= max(2 * LEAST, longest_part(text) + _INDENT) else 0
             first, *rest = breaks(text, width, width - hang)
             found.append(_cut(line, *first))
             found += [(doc.Span(" " * hang), *_cut(line, *part)) for part in rest]

@@ -12,9 +12,10 @@ import pytest
 from rich.cells import cell_len
 
 from mlsub.cli import main
+from mlsub.io.show import cells, shorten
 from mlsub.present import text as present_text
 from mlsub.present.document import Column
-from mlsub.present.text import LEAST, LEAST_NAME, Layout, cells, layout, shorten
+from mlsub.present.text import LEAST, LEAST_NAME, Layout, layout
 from tests.commands.calls import Case, calls, cases, filled
 from tests.commands.tree import leaves
 from tests.golden import places

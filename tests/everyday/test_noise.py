@@ -11,8 +11,9 @@ import pytest
 
 from mlsub.commands.check.document import MANY, MOST_LISTED, document_of
 from mlsub.findings import Kind, Severity, Verdict
+from mlsub.io.show import cells
 from mlsub.present import markdown
-from mlsub.present.text import cells, render
+from mlsub.present.text import render
 from mlsub.submission.report import Choice, Detail, EntryResult, Report
 from mlsub.workspace import Context, check_paths
 from tools.support.corpus import CORPUS

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from mlsub.findings import Blocks, Finding, Kind, Severity
-from mlsub.io.show import flat, plain, spaced
+from mlsub.io.show import breaks, cells, flat, plain, shorten, spaced
 from mlsub.present.document import (
     Block,
     Chart,
@@ -26,7 +26,7 @@ from mlsub.present.document import (
     document,
     section,
 )
-from mlsub.present.text import LEAST, LEAST_NAME, breaks, cells, layout, render, shorten
+from mlsub.present.text import LEAST, LEAST_NAME, layout, render
 from tests.conftest import ExpectedText
 from tests.counted import growth
 

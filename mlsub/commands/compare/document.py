@@ -60,7 +60,8 @@ def warnings_of(compared: Iterable[EntryChange | PairComparison]) -> list[doc.Wo
 
 def _list_changes(changes: Iterable[Change]) -> doc.Facts:
     """Values that differ, by name."""
-    notes = ((one, f" ({one.note})" if one.note else "") for one in changes)
+    said = ((one, (one.note or "").replace("old:", "A:").replace("new:", "B:")) for one in changes)
+    notes = ((one, f" ({note})" if note else "") for one, note in said)
     return doc.Facts(
         tuple((one.name, f"{value_words(one.old)} -> {value_words(one.new)}{note}") for one, note in notes)
     )

@@ -74,22 +74,19 @@ def _minutes_chart(rows: Sequence[Row]) -> doc.Chart | None:
     timed = [row for row in rows if (row["published_minutes"] or 0) > 0 and row["scaling_type"] != "weak"]
     if len(timed) < 2:
         return None
-    sizes = sorted({(row["benchmark"], _accelerators(row)) for row in timed})
+    places = [(row["benchmark"], -1 if (n := row["accelerators_count"]) is None else n) for row in timed]
+    sizes = sorted(set(places))
     kinds = Counter(map(_kind, timed)).most_common()
     named = [kind for kind, _ in kinds[: len(kinds) if len(kinds) <= _KINDS + 1 else _KINDS]]
     series: dict[str, list[tuple[float, ...]]] = {name: [] for name in (*named, "others")}
-    for row in timed:
-        kind, place = _kind(row), sizes.index((row["benchmark"], _accelerators(row)))
-        series[kind if kind in named else "others"].append((row["published_minutes"], place))
+    for row, size in zip(timed, places, strict=True):
+        kind = _kind(row) if _kind(row) in named else "others"
+        series[kind].append((row["published_minutes"], sizes.index(size)))
     drawn = tuple(doc.Series(name, "marks", at, tuple(some)) for at, (name, some) in enumerate(series.items()))
     y = doc.Axis("benchmark, accelerators", names=tuple(f"{name}, {_UNCOUNTED.get(n, n)}" for name, n in sizes))
     title = "Minutes to train by benchmark and number of accelerators"
     about = f"{len(timed)} results; farther left is faster. Compare results of one row."
     return doc.Chart(title=title, about=about, x=doc.Axis("minutes", log=True), y=y, series=drawn)
-
-
-def _accelerators(row: Row) -> int:
-    return -1 if row["accelerators_count"] is None else int(row["accelerators_count"])
 
 
 def _kind(row: Row) -> str:
