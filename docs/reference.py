@@ -17,6 +17,7 @@ from pathlib import Path, PurePath
 import click
 import msgspec
 
+from docs.clauses import clauses_page
 from mlsub.commands.rules.diff import keyed, round_diff
 from mlsub.commands.rules.document import alternatives, change_table, diff_blocks, listed, name, rows_table
 from mlsub.commands.rules.table import (
@@ -72,6 +73,8 @@ COMMANDS = "commands.md"
 #: The index, and the list of rules that are not about one key.
 INDEX = "reference.md"
 RULES = "rules.md"
+#: Who checks each clause of the written rules.
+CLAUSES = "clauses.md"
 #: What the pages need beside their text.
 _ASSETS = "assets"
 #: Columns of a help text.
@@ -83,6 +86,7 @@ _LANGUAGES = {".py": "python", ".yaml": "yaml", ".yml": "yaml", ".json": "json"}
 _TITLES = {
     INDEX: "rounds, benchmarks and keys",
     RULES: "all other rules",
+    CLAUSES: "who checks each clause",
     "commands.md": "all commands",
     "json.md": "the JSON document",
 }
@@ -127,11 +131,11 @@ def documentation(root: click.Group) -> dict[str, str]:
 
 def generate() -> dict[str, str]:
     """Every generated page, by its path in the documentation."""
-    documents = {INDEX: _index(), RULES: _rule_index()}
+    documents = {INDEX: _index(), RULES: _rule_index(), CLAUSES: clauses_page()}
     for usage in usages():
         documents |= {_round_path(round_): _round_page(round_) for round_ in all_rounds(usage)}
         documents |= {f"benchmarks/{of}.md": _benchmark_page(usage, of) for of in _benchmarks(usage)}
-    documents |= {f"rules/{rule}.md": explanation_document(explanation(rule)) for rule in catalogue()}
+    documents |= {f"rules/{rule}.md": explanation_document(explanation(rule, clauses=True)) for rule in catalogue()}
     documents |= {f"keys/{key}.md": _key_page(key, rules) for key, rules in keys_with_pages().items()}
     return {path: _below(linked(_anchored(render(page)), path), path) + _NOTE for path, page in documents.items()}
 

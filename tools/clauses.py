@@ -48,8 +48,8 @@ _WORD = re.compile(r"[\w<>=≥≤%/+()^&-][\w<>=≥≤%/+()^.,&:;\[\]'’-]*")
 #: Columns that demand nothing, by how their heads begin, and those besides the first that name a row.
 _BESIDE = ("definition", "reference code", "latest version", "cloud example", "on-premise", "dk_example", "area", "example")
 _NAMES = ("problem", "model", "optimizer", "name", "algorithm", "framework")
-#: How many words name a row at most, and how many hexadecimal digits a digest of a row and of a sentence has.
-_WORDS, _SHORT, _LONG = 10, 4, 6
+#: By how many words a row is named at most and a changed sentence found, and how many digits the digest of either has.
+_MOST, _FIRST, _SHORT, _LONG = 10, 5, 4, 6
 
 
 class Unit(NamedTuple):
@@ -68,7 +68,7 @@ class Unit(NamedTuple):
     @property
     def anchor(self) -> str:
         """The name of the row, or the first words."""
-        return self.row or " ".join(self.words.split()[:_WORDS])
+        return self.row or " ".join(self.words.split()[:_FIRST])
 
 
 class Known(NamedTuple):
@@ -85,7 +85,7 @@ class Known(NamedTuple):
 
 
 class Change(NamedTuple):
-    """A demand that is new, changed or gone."""
+    """A demand that is new, changed, moved to another section or gone."""
 
     change: str
     section: str
@@ -193,7 +193,7 @@ def _rows(section: tuple[str, ...], lines: Iterable[str]) -> Iterator[Unit]:
         cells += [""] * (len(head) - len(cells))
         words = " | ".join(cells[at] for at in kept)
         if words.strip(" |"):
-            name = " ".join(" ".join(cells[at] for at in names).split()[:_WORDS])
+            name = " ".join(" ".join(cells[at] for at in names).split()[:_MOST])
             seen[name] += 1
             yield Unit(section, words, name if seen[name] == 1 else f"{name} ({seen[name]})")
 
@@ -209,7 +209,7 @@ def known_demands(document: str) -> list[Known]:
             elif clause.rows:
                 found += [Known(path, f"{clause.words} {row}".strip(), of, "row") for row, of in clause.rows.items()]
             else:
-                found.append(Known(path, clause.words, clause.mark, "sentence"))
+                found.append(Known(path, " ".join(clause.words.split()[:_FIRST]), clause.mark, "sentence"))
     return found
 
 
@@ -241,8 +241,9 @@ def compare(known: Sequence[Known], text: Sequence[Unit]) -> Iterator[Change]:
         unit = pairs.get(at)
         if unit is None and one.kind != "section":
             yield Change("gone", one.section[-1], one.words)
-        elif unit is not None and unit.mark != one.mark:
-            yield Change("changed", unit.section[-1], one.words, unit.mark)
+        elif unit is not None and (unit.mark != one.mark or not one.is_in(unit.section)):
+            what = "changed" if unit.mark != one.mark else "moved"
+            yield Change(what, unit.section[-1], one.words, unit.mark)
     for unit in left:
         if unit.demands:
             yield Change("new", " / ".join(unit.section[-2:]), unit.anchor, unit.mark)

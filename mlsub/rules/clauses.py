@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from fnmatch import fnmatchcase
 
 import msgspec
 
+from mlsub.divisions import DIVISIONS
 from mlsub.io.data import shipped
 
 #: The documents, and what they are called.
@@ -36,13 +37,11 @@ class Clause(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             if "." in of:
                 yield from (of.replace("{row}", row) for row in self.rows) if "{row}" in of else (of,)
 
-    @property
-    def title(self) -> str:
-        """Its first words, or what it is in their place."""
-        if self.rows:
-            names = ", ".join(self.rows)
-            return f"{self.words}: {names}" if self.words else names
-        return self.words or "the section"
+    def title(self, rule: str = "") -> str:
+        """Return its first words; of rows their names, of those of the rule's key if there are any."""
+        rows = [row for row in self.rows if f".{row}." in rule] or [*self.rows]
+        words = f"{self.words} ..." if self.mark else self.words
+        return ": ".join(filter(None, (words, ", ".join(rows)))) or "the section"
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -70,7 +69,7 @@ def clauses() -> Clauses:
 
 def every_clause() -> Iterator[Place]:
     """Yield every clause, in the order of the documents."""
-    for name, title in {**DOCUMENTS, _PULLS: "pull request"}.items():
+    for name, title in {**DOCUMENTS, _PULLS: "pull requests"}.items():
         for section, some in getattr(clauses(), name).items():
             yield from (Place(title, section, clause) for clause in some)
 
@@ -81,11 +80,13 @@ def clauses_of(rule: str) -> list[Place]:
     return [of for of in found if _EVERY_KEY not in of.clause.by] or found
 
 
-def questions_on(benchmark: str) -> tuple[str, ...]:
-    """Return what a person has to ask of a benchmark, what is of it alone first."""
+def questions_on(benchmark: str, divisions: Collection[str]) -> tuple[str, ...]:
+    """Return what a person has to ask of a benchmark in some divisions, what is of it alone first."""
     asked = [clauses().questions[name] for name in dict.fromkeys(of.clause.ask for of in every_clause()) if name]
     own = (text for texts in asked for names, text in texts.items() if benchmark in names.split())
-    return tuple(dict.fromkeys((*own, *(texts["every"] for texts in asked if "every" in texts))))
+    texts = dict.fromkeys((*own, *(texts["every"] for texts in asked if "every" in texts)))
+    without = set(DIVISIONS).difference(divisions) if set(divisions) <= set(DIVISIONS) else ()
+    return tuple(text for text in texts if not text.startswith(tuple(f"{name.capitalize()}:" for name in without)))
 
 
 def changes_between(old: str, new: str) -> Iterator[tuple[str, Place]]:
