@@ -47,8 +47,8 @@ def clauses_page() -> Document:
     return document(
         "Who checks each clause",
         Text(
-            "Each demand of the written rules, by its first words, and who checks it: rules of mlsub, an official tool, a "
-            "person or nobody. A row of a table stands under the cells that name it."
+            "Each demand of the written rules, by its first words, and who checks it: rules of mlsub, an official tool,"
+            " a person or nobody. Rows of a table stand by the cells that name them; {row} in a rule stands for each."
         ),
         Items(
             (
@@ -69,12 +69,14 @@ def clauses_page() -> Document:
 
 
 def _counts(tables: list[tuple[str, list[Place]]]) -> Table:
-    """How many clauses each has by document, a row of a table as one, and how many of them a person asks about as well."""
+    """How many clauses each has by document, a row of a table as one, and of how many a person asks as well."""
     counts = {title: Counter(owner_of(of.clause) for of in some for _ in _units(of.clause)) for title, some in tables}
-    too = {title: sum(len(_units(of.clause)) for of in some if "person" in of.clause.by) for title, some in tables}
-    rows = [(f"{owner}: {words}", *(f"{counts[title][owner]:,}" for title in counts)) for owner, words in OWNERS.items()]
+    too = [sum(len(_units(of.clause)) for of in some if "person" in of.clause.by) for _, some in tables]
+    rows = [
+        (f"{owner}: {words}", *(f"{counts[title][owner]:,}" for title in counts)) for owner, words in OWNERS.items()
+    ]
     rows.append(("all", *(f"{of.total():,}" for of in counts.values())))
-    rows.append(("of which a person asks, alone or besides", *(f"{count:,}" for count in too.values())))
+    rows.append(("of which a person asks, alone or besides", *(f"{count:,}" for count in too)))
     return Table((Column("who"), *(Column(title, number=True) for title in counts)), tuple(rows))
 
 

@@ -19,7 +19,15 @@ import msgspec
 
 from docs.clauses import clauses_page
 from mlsub.commands.rules.diff import keyed, round_diff
-from mlsub.commands.rules.document import alternatives, change_table, diff_blocks, listed, name, rows_table
+from mlsub.commands.rules.document import (
+    CLAUSES_TITLE,
+    alternatives,
+    change_table,
+    diff_blocks,
+    listed,
+    name,
+    rows_table,
+)
 from mlsub.commands.rules.table import (
     BenchmarkLine,
     KeyRow,
@@ -227,6 +235,7 @@ def _index() -> Document:
             (
                 ("The JSON that they write with --format json: ", _built("json.md")),
                 ("Rules that are not about one key: ", _built(RULES)),
+                ("Who checks each clause of the written rules: ", _built(CLAUSES)),
             )
         ),
         section("Rounds", Items(tuple(listed(map(_named, all_rounds(usage))) for usage in usages()))),
@@ -282,6 +291,8 @@ def _change_blocks(old: Round, new: Round) -> Iterator[Block | None]:
     counts = {of.name: len(of.facts) + len(of.keys) for of in diff.benchmarks}
     for block in diff_blocks(diff):
         of = block.title if isinstance(block, Section) and isinstance(block.title, str) else ""
+        if of == CLAUSES_TITLE:
+            continue  # The page of clauses says of each when it changed.
         if counts.get(of, 0) > _LONGEST:
             yield section(of, Text((f"{counts[of]} demands change; see ", name(of), ".")))
         else:

@@ -5,8 +5,8 @@ RULES=DIR`` calls it. Each line ends with the digest that the file wants. With `
 repository of one of the two, and each of its commits since a day is compared with the text before it. Exit status: 0
 nothing differs, 1 something does, 2 there is no such text.
 
-A demand is a sentence with a word such as "must", or a row of a table. It is known by the digest of its words, and where
-those are others by its section and first words, or by the cells that name the row.
+A demand is a sentence with a word such as "must", or a row of a table. It is known by the digest of its words, and
+where those are others by its section and first words, or by the cells that name the row.
 """
 
 from __future__ import annotations
@@ -29,10 +29,11 @@ _DEMANDS = re.compile(
     r"|(?:may|can|will) not|may no|do not|no other|not (?:allowed|permitted|expected)|prohibited|disallowed|discouraged"
     r"|expect(?:ed)?|(?:is|are) (?:also )?(?:allowed|permitted)|to allow|allowed .* (?:is increased|as follows)|waived"
     r"|may .* (?:if|when|after|in accordance)|unless|provided (?:that|they)|as long as|subject to|eligible|qualify|meet"
-    r"|excluded|excludes|invalid|rejected|rejection|disregarded|discarded|enforced|corrective|authority|against the spirit"
-    r"|due|at least|at most|at the latest|maximum|minimum|up to|limited to|constrained|fixed|every|always|approv(?:al|ed)"
-    r"|as soon as|once per|matched|create an?|treat|classified|dropp(?:ed|ing)|timed|untimed|rounded|normali[sz]ed|prune"
-    r"|compared|mathematically|confidential|vot(?:e|es|ing)|review each other|be reviewed|be assigned|the option to)\b",
+    r"|excluded|excludes|invalid|rejected|rejection|disregarded|discarded|enforced|corrective|authority"
+    r"|against the spirit|due|at least|at most|at the latest|maximum|minimum|up to|limited to|constrained|fixed|every"
+    r"|always|approv(?:al|ed)|as soon as|once per|matched|create an?|treat|classified|dropp(?:ed|ing)|timed|untimed"
+    r"|rounded|normali[sz]ed|prune|compared|mathematically|confidential|vot(?:e|es|ing)|review each other|be reviewed"
+    r"|be assigned|the option to)\b",
     re.IGNORECASE,
 )
 _HEADING = re.compile(r"\s?(?P<level>={1,6}|#{1,6})\s+(?P<title>.*?)(?:\s*\[\[.*?\]\])?\s*$")
@@ -46,7 +47,16 @@ _LEADS_ON = re.compile(r":[*_\s]*$|\bfollow\w*[.\s]*$")
 _MARKUP = re.compile(r"(?<!\w)[_*`]+|[*`]+|_+(?!\w)")
 _WORD = re.compile(r"[\w<>=≥≤%/+()^&-][\w<>=≥≤%/+()^.,&:;\[\]'’-]*")
 #: Columns that demand nothing, by how their heads begin, and those besides the first that name a row.
-_BESIDE = ("definition", "reference code", "latest version", "cloud example", "on-premise", "dk_example", "area", "example")
+_BESIDE = (
+    "definition",
+    "reference code",
+    "latest version",
+    "cloud example",
+    "on-premise",
+    "dk_example",
+    "area",
+    "example",
+)
 _NAMES = ("problem", "model", "optimizer", "name", "algorithm", "framework")
 #: By how many words a row is named at most and a changed sentence found, and how many digits the digest of either has.
 _MOST, _FIRST, _SHORT, _LONG = 10, 5, 4, 6
@@ -133,8 +143,8 @@ def units(text: str) -> Iterator[Unit]:
 def _sentences(section: tuple[str, ...], lines: Iterable[str]) -> Iterator[Unit]:
     """Yield the sentences of a section.
 
-    One that leads on to a list takes the items that demand nothing of their own; a list that no sentence stands above, such
-    as of folders, is one demand.
+    One that leads on to a list takes the items that demand nothing of their own; a list that no sentence stands above,
+    such as of folders, is one demand.
     """
     blocks = _blocks(lines)
     found: list[Unit] = []

@@ -202,7 +202,7 @@ def diff_blocks(diff: RoundDiff) -> list[doc.Block | None]:
         doc.section("Every log", change_table((), diff.common, diff.divisions)),
         *(doc.section(of.name, change_table(of.facts, of.keys, diff.divisions)) for of in diff.benchmarks),
         _name_list("Nothing else changes" if diff.common else "Unchanged", diff.unchanged),
-        doc.section("Clauses of the written rules", doc.Table((_kept(""), doc.Column("section"), doc.Column("")), clauses)),
+        doc.section(CLAUSES_TITLE, doc.Table((_kept(""), doc.Column("section"), doc.Column("")), clauses)),
     ]
 
 
@@ -210,7 +210,8 @@ def _name_list(what: str, names: Sequence[str]) -> doc.Text | None:
     return doc.Text((f"{what}: ", *listed(map(name, names)))) if names else None
 
 
-#: How a change is called.
+#: What stands above the clauses that change, and how a change is called.
+CLAUSES_TITLE = "Clauses of the written rules"
 _MARKS = {"new": doc.Span("new", "good"), "gone": doc.Span("gone", "bad"), "changed": doc.Span("changed", "note")}
 
 
