@@ -10,7 +10,7 @@ from itertools import groupby
 from mlsub.findings import Kind
 from mlsub.present.document import Block, Cell, Column, Document, Items, Lines, Span, Table, Text, document, section
 from mlsub.rules.catalogue import catalogue
-from mlsub.rules.clauses import Clause, Place, clauses, every_clause
+from mlsub.rules.clauses import Clause, PlacedClause, clauses, every_clause
 
 #: Who checks a clause, the first that applies, and what the page says of it.
 OWNERS = {
@@ -68,7 +68,7 @@ def clauses_page() -> Document:
     )
 
 
-def _counts(tables: list[tuple[str, list[Place]]]) -> Table:
+def _counts(tables: list[tuple[str, list[PlacedClause]]]) -> Table:
     """How many clauses each has by document, a row of a table as one, and of how many a person asks as well."""
     counts = {title: Counter(owner_of(of.clause) for of in some for _ in _units(of.clause)) for title, some in tables}
     too = [sum(len(_units(of.clause)) for of in some if "person" in of.clause.by) for _, some in tables]
@@ -84,7 +84,7 @@ def _units(clause: Clause) -> list[str]:
     return [*clause.rows] or [clause.words]
 
 
-def _sections(places: list[Place]) -> Iterator[Block | None]:
+def _sections(places: list[PlacedClause]) -> Iterator[Block | None]:
     columns = Column("clause"), Column("checked by"), Column("since"), Column("text and checker differ")
     for title, group in groupby(places, key=lambda of: of.section):
         some = [of.clause for of in group]

@@ -44,7 +44,7 @@ class Clause(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return ": ".join(filter(None, (words, ", ".join(rows)))) or "the section"
 
 
-class Place(msgspec.Struct, frozen=True):
+class PlacedClause(msgspec.Struct, frozen=True):
     """A clause and where it stands: ``document`` as people call it, or the number of a pull request."""
 
     document: str
@@ -67,14 +67,14 @@ def clauses() -> Clauses:
     return shipped(__file__, "clauses.yaml", Clauses)
 
 
-def every_clause() -> Iterator[Place]:
+def every_clause() -> Iterator[PlacedClause]:
     """Yield every clause, in the order of the documents."""
     for name, title in {**DOCUMENTS, _PULLS: "pull requests"}.items():
         for section, some in getattr(clauses(), name).items():
-            yield from (Place(title, section, clause) for clause in some)
+            yield from (PlacedClause(title, section, clause) for clause in some)
 
 
-def clauses_of(rule: str) -> list[Place]:
+def clauses_of(rule: str) -> list[PlacedClause]:
     """Return the clauses that a rule checks."""
     found = [of for of in every_clause() if any(fnmatchcase(rule, pattern) for pattern in of.clause.rules())]
     return [of for of in found if _EVERY_KEY not in of.clause.by] or found
@@ -89,7 +89,7 @@ def questions_on(benchmark: str, divisions: Collection[str]) -> tuple[str, ...]:
     return tuple(text for text in texts if not text.startswith(tuple(f"{name.capitalize()}:" for name in without)))
 
 
-def changes_between(old: str, new: str) -> Iterator[tuple[str, Place]]:
+def changes_between(old: str, new: str) -> Iterator[tuple[str, PlacedClause]]:
     """Yield the clauses that are new, changed or gone in a round since another; back in time they go as they came."""
     first, last = sorted((_order(old), _order(new)))
     come, go = ("new", "gone") if first == _order(old) else ("gone", "new")
