@@ -12,7 +12,6 @@ from mlsub.present.document import Block, Cell, Column, Document, Facts, Lines, 
 from mlsub.present.envelope import Answer
 from mlsub.rounds import spans
 from mlsub.rules.catalogue import RuleInfo, catalogue
-from mlsub.rules.clauses import clauses_of
 from mlsub.rules.explain import Demand, KeyDemands, all_demands, official_files, rule_ids
 from mlsub.rules.load import key_descriptions
 
@@ -73,7 +72,11 @@ def explanation(rule: str, *, clauses: bool = False) -> Explanation:
     """
     info = catalogue().get(rule)
     found = _of_key(rule, all_demands()[rule]) if info is None else _of_catalogue(info)
-    places = clauses_of(rule) if clauses else ()
+    if not clauses:
+        return found
+    from mlsub.rules.clauses import clauses_of
+
+    places = clauses_of(rule)
     checked = (CheckedClause(of.document, of.section, of.clause.title(rule), of.clause.differs) for of in places)
     return msgspec.structs.replace(found, clauses=tuple(checked))
 
