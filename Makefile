@@ -15,6 +15,8 @@ PATHS  ?=
 MUTANTS ?=
 BENCH  ?=
 SEED   ?= 0
+# Where training_rules.adoc and submission_rules.adoc lie.
+RULES  ?=
 SCREENSHOTS ?= build/screenshots
 
 EXTRAS := db,dev,tables
@@ -30,7 +32,7 @@ PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
 # Python keeps the bytecode of what it compiled, or each of the many processes of the tests compiles all anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help install demo test test-all lint format docs dist lock bench parity campaigns mutants supply clean \
+.PHONY: help install demo test test-all lint format docs dist lock bench parity clauses campaigns mutants supply clean \
 	suite adapters browser lowest newest long fuzz faults limits long-parity licences sbom audit
 
 help:
@@ -46,6 +48,7 @@ help:
 	@echo "make lock       renew the lock file of CI"
 	@echo "make bench      time mlsub beside a floor script and the official tools; BENCH='--only check' for some cases"
 	@echo "make parity     compare with the recorded official verdicts"
+	@echo "make clauses    compare what is known of the written rules with their texts in RULES=DIR"
 	@echo "make campaigns  test for hours: long, fuzz, faults, limits, long-parity; PART=fuzz for one"
 	@echo "make mutants    change the source in 300 places, and say which changes no test notices"
 	@echo "make supply     list licences, write a bill of materials, and look for known vulnerabilities; PART=sbom for one"
@@ -168,6 +171,9 @@ bench: $(STAMP)
 
 parity: $(STAMP)
 	MLSUB_TESTS=long $(PYTEST) tests/differential/test_corpus.py tests/differential/test_mutants.py
+
+clauses: $(STAMP)
+	$(BIN)/python -m tools.clauses $(RULES)
 
 # For a quiet machine: hours.
 campaigns: $(or $(PART),long fuzz faults limits long-parity)

@@ -17,8 +17,17 @@ from pathlib import Path, PurePath
 import click
 import msgspec
 
+from docs.clauses import clauses_page
 from mlsub.commands.rules.diff import keyed, round_diff
-from mlsub.commands.rules.document import alternatives, change_table, diff_blocks, listed, name, rows_table
+from mlsub.commands.rules.document import (
+    CLAUSES_TITLE,
+    alternatives,
+    change_table,
+    diff_blocks,
+    listed,
+    name,
+    rows_table,
+)
 from mlsub.commands.rules.table import (
     BenchmarkLine,
     KeyRow,
@@ -72,6 +81,8 @@ COMMANDS = "commands.md"
 #: The index, and the list of rules that are not about one key.
 INDEX = "reference.md"
 RULES = "rules.md"
+#: Who checks each clause of the written rules.
+CLAUSES = "clauses.md"
 #: What the pages need beside their text.
 _ASSETS = "assets"
 #: Columns of a help text.
@@ -83,6 +94,7 @@ _LANGUAGES = {".py": "python", ".yaml": "yaml", ".yml": "yaml", ".json": "json"}
 _TITLES = {
     INDEX: "rounds, benchmarks and keys",
     RULES: "all other rules",
+    CLAUSES: "who checks each clause",
     "commands.md": "all commands",
     "json.md": "the JSON document",
 }
@@ -127,11 +139,11 @@ def documentation(root: click.Group) -> dict[str, str]:
 
 def generate() -> dict[str, str]:
     """Every generated page, by its path in the documentation."""
-    documents = {INDEX: _index(), RULES: _rule_index()}
+    documents = {INDEX: _index(), RULES: _rule_index(), CLAUSES: clauses_page()}
     for usage in usages():
         documents |= {_round_path(round_): _round_page(round_) for round_ in all_rounds(usage)}
         documents |= {f"benchmarks/{of}.md": _benchmark_page(usage, of) for of in _benchmarks(usage)}
-    documents |= {f"rules/{rule}.md": explanation_document(explanation(rule)) for rule in catalogue()}
+    documents |= {f"rules/{rule}.md": explanation_document(explanation(rule, clauses=True)) for rule in catalogue()}
     documents |= {f"keys/{key}.md": _key_page(key, rules) for key, rules in keys_with_pages().items()}
     return {path: _below(linked(_anchored(render(page)), path), path) + _NOTE for path, page in documents.items()}
 
@@ -223,6 +235,7 @@ def _index() -> Document:
             (
                 ("The JSON that they write with --format json: ", _built("json.md")),
                 ("Rules that are not about one key: ", _built(RULES)),
+                ("Who checks each clause of the written rules: ", _built(CLAUSES)),
             )
         ),
         section("Rounds", Items(tuple(listed(map(_named, all_rounds(usage))) for usage in usages()))),
@@ -278,6 +291,8 @@ def _change_blocks(old: Round, new: Round) -> Iterator[Block | None]:
     counts = {of.name: len(of.facts) + len(of.keys) for of in diff.benchmarks}
     for block in diff_blocks(diff):
         of = block.title if isinstance(block, Section) and isinstance(block.title, str) else ""
+        if of == CLAUSES_TITLE:
+            continue  # The page of clauses says of each when it changed.
         if counts.get(of, 0) > _LONGEST:
             yield section(of, Text((f"{counts[of]} demands change; see ", name(of), ".")))
         else:

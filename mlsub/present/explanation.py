@@ -26,13 +26,29 @@ class Expected(msgspec.Struct, frozen=True):
     logs: tuple[str, ...]
 
 
+class CheckedClause(msgspec.Struct, frozen=True):
+    """A clause of the written rules: document, section, its first words, and where the official checker differs."""
+
+    document: str
+    section: str
+    words: str
+    differs: str | None
+
+    @property
+    def line(self) -> str:
+        """The clause in a line."""
+        differs = f" (differs: {self.differs})" if self.differs else ""
+        return f"{self.document}, {self.section}: {self.words}{differs}"
+
+
 class Explanation(Answer, frozen=True, kw_only=True):
     """A rule: what it expects, what breaks it (``found``, an example), and the fix.
 
     ``key`` says what the key stands for; it is null, and ``expected`` empty, where a rule is not about one key.
+    ``clauses`` are those of the written rules that it checks.
     """
 
-    SCHEMA: ClassVar[int] = 2
+    SCHEMA: ClassVar[int] = 3
 
     rule: str
     title: str
@@ -45,16 +61,24 @@ class Explanation(Answer, frozen=True, kw_only=True):
     found: str
     fix: str
     sources: tuple[str, ...]
+    clauses: tuple[CheckedClause, ...] = ()
 
 
-def explanation(rule: str) -> Explanation:
-    """The explanation of a rule.
+def explanation(rule: str, *, clauses: bool = False) -> Explanation:
+    """The explanation of a rule; with the clauses that it checks, if asked for.
 
     Raises:
         KeyError: there is no such rule.
     """
     info = catalogue().get(rule)
-    return _of_key(rule, all_demands()[rule]) if info is None else _of_catalogue(info)
+    found = _of_key(rule, all_demands()[rule]) if info is None else _of_catalogue(info)
+    if not clauses:
+        return found
+    from mlsub.rules.clauses import clauses_of
+
+    places = clauses_of(rule)
+    checked = (CheckedClause(of.document, of.section, of.clause.title(rule), of.clause.differs) for of in places)
+    return msgspec.structs.replace(found, clauses=tuple(checked))
 
 
 def _of_catalogue(info: RuleInfo) -> Explanation:
@@ -122,6 +146,7 @@ def explanation_blocks(explained: Explanation, *, on_page_of_key: bool = False) 
     ]
     if not on_page_of_key:
         rest.append(("source", Lines(explained.sources)))
+        rest += [("clause", Lines(tuple(of.line for of in explained.clauses)))] if explained.clauses else []
     if not explained.expected:
         yield Facts((*about, *rest))
         return

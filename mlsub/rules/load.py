@@ -41,7 +41,7 @@ def key_descriptions() -> dict[str, str]:
 @lru_cache(maxsize=2)
 def _shipped(folder: Path) -> dict[str, Path]:
     """The rule files, by name: a name that a user chose is looked up here, and never becomes that of a file."""
-    return {path.stem: path for path in folder.glob("*.yaml") if path.stem not in ("rules", "keys")}
+    return {path.stem: path for path in folder.glob("*.yaml") if path.stem not in ("rules", "keys", "clauses")}
 
 
 @lru_cache(maxsize=64)

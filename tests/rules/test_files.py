@@ -17,7 +17,7 @@ from mlsub.rules.load import FOLDER, entry_requirements, rules_for
 
 #: How the ids of rules begin that the code puts together, of a key of the log or the verdict on a claim.
 PUT_TOGETHER = ("run.eval-samples", "claim.")
-NOT_RULES = {"rules.yaml", "keys.yaml"}
+NOT_RULES = {"rules.yaml", "keys.yaml", "clauses.yaml"}
 RULE_FILES = sorted(path for path in FOLDER.glob("*.yaml") if path.name not in NOT_RULES)
 COMBINATIONS = [
     (usage, round_name, division, name)

@@ -22,5 +22,5 @@ def command(rule: str, target: Target) -> None:
     hint = suggestion(rule, whole=True)
     if hint is not None:
         raise click.UsageError(hint)
-    explained = explanation(rule)
+    explained = explanation(rule, clauses=True)
     target.write(explained, lambda: explanation_document(explained))

@@ -1,8 +1,8 @@
-"""What to ask about findings, what was looked at and fine, and what only people can read."""
+"""What to ask about findings, and what was looked at and fine."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 from msgspec.structs import replace
@@ -24,14 +24,6 @@ class Area(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     words: str
     rules: tuple[str, ...]
-
-
-class People(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What was looked at by area, and what is left to people: of every benchmark, and of some."""
-
-    areas: tuple[Area, ...]
-    every: tuple[str, ...]
-    benchmarks: dict[str, tuple[str, ...]]
 
 
 def asks_of(findings: Sequence[Finding], observations: Sequence[Observation]) -> list[Ask]:
@@ -88,12 +80,6 @@ def fine_of(findings: Sequence[Finding], logs: int, entries: int) -> Iterator[st
     told = (one for one in findings if one.severity is not Severity.NOTE or has_effect(one, Effect.COPIES))
     asked = [one.rule for one in told]
     count = {"logs": plural(logs, "log"), "entries": plural(entries, "entry", "entries")}
-    for area in shipped(__file__, "people.yaml", People).areas:
+    for area in shipped(__file__, "areas.yaml", tuple[Area, ...]):
         if not any(rule.startswith(area.rules) for rule in asked):
             yield area.words.format(**count)
-
-
-def read_by_people(benchmarks: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Return what a person has to read of each of some benchmarks."""
-    people = shipped(__file__, "people.yaml", People)
-    return {name: (*people.benchmarks.get(name, ()), *people.every) for name in sorted(set(benchmarks))}

@@ -309,7 +309,7 @@ def _to_read(one: Organisation, *, full: bool) -> doc.Block | None:
         texts = [*one.to_read.values()]
         every = [text for text in texts[0] if len(texts) > 1 and all(text in of for of in texts)]
         own = {name: [text for text in of if text not in every] for name, of in one.to_read.items()}
-        facts = tuple((name, "; ".join(of)) for name, of in {**own, "each": every}.items() if of)
+        facts = tuple((name, doc.Lines(tuple(of))) for name, of in {**own, "each": every}.items() if of)
         return doc.section("Not for a program", doc.Facts(facts))
     return doc.Text(f"Not for a program: the code of {first_few(one.to_read)} beside the reference (-v says what).")
 

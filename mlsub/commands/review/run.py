@@ -11,7 +11,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from mlsub.commands.review.asks import asks_of, fine_of, read_by_people
+from mlsub.commands.review.asks import asks_of, fine_of
 from mlsub.commands.review.hyperparameters import hyperparameters
 from mlsub.commands.review.model import (
     DescribedName,
@@ -33,6 +33,7 @@ from mlsub.review.disclosure import read_disclosure
 from mlsub.review.runs.detect import observe_runs
 from mlsub.review.runs.model import Observation
 from mlsub.rules.catalogue import catalogue, demanded_key, has_effect
+from mlsub.rules.clauses import questions_on
 from mlsub.submission.code import select_code
 from mlsub.submission.find import PathKind, Place, organisation, packages
 from mlsub.submission.pairing import paired
@@ -254,13 +255,21 @@ def review_of(
                 asks=tuple(ask for ask in asks if ask.severity is not Severity.NOTE),
                 notes=tuple(ask for ask in asks if ask.severity is Severity.NOTE),
                 fine=() if unchecked else tuple(fine_of(one.findings, about.logs, len(about.entries))),
-                to_read=read_by_people(entry.benchmark_name for entry in about.entries),
+                to_read=_left_to_people(about.entries),
             )
         )
     unread_files = (f for one in reading for f in one.findings if has_effect(f, Effect.UNREAD))
     lost = [f"{f.path}: {f.actual or f.message}" for f in unread_files]
     ranked = tuple(sorted(found, key=attrgetter("rank")))
     return Review(root=str(sides.root), organisations=ranked, unread=tuple(dict.fromkeys((*unread, *lost))))
+
+
+def _left_to_people(entries: Iterable[ReviewedEntry]) -> dict[str, tuple[str, ...]]:
+    """What a person has to ask of each benchmark, as the clauses of the rules that no program checks."""
+    divisions: dict[str, set[str]] = {}
+    for entry in entries:
+        divisions.setdefault(entry.benchmark_name, set()).add(entry.division or "")
+    return {name: questions_on(name, of) for name, of in sorted(divisions.items())}
 
 
 def _review_organisation(report: Report, entries: tuple[ReviewedEntry, ...], above: str) -> Organisation:

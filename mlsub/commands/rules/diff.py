@@ -22,6 +22,7 @@ from mlsub.divisions import CLOSED, DIVISIONS
 from mlsub.io import MlsubError
 from mlsub.present.envelope import Answer
 from mlsub.rounds import Round, find_benchmark, find_round, find_usage
+from mlsub.rules.clauses import changes_between
 from mlsub.rules.load import rules_for
 from mlsub.rules.model import KeyRule
 
@@ -60,10 +61,19 @@ class BenchmarkDiff(msgspec.Struct, frozen=True):
     keys: tuple[KeyChange, ...]
 
 
-class RoundDiff(Answer, frozen=True, kw_only=True):
-    """What changes from one round to another."""
+class ClauseChange(msgspec.Struct, frozen=True):
+    """A clause of the written rules, by its document, section and first words, that is new, changed or gone."""
 
-    SCHEMA: ClassVar[int] = 2
+    change: str
+    document: str
+    section: str
+    words: str
+
+
+class RoundDiff(Answer, frozen=True, kw_only=True):
+    """What changes from one round to another; ``clauses`` not where one benchmark or division was asked for."""
+
+    SCHEMA: ClassVar[int] = 3
 
     usage: str
     old: str
@@ -75,11 +85,13 @@ class RoundDiff(Answer, frozen=True, kw_only=True):
     common: tuple[KeyChange, ...]
     benchmarks: tuple[BenchmarkDiff, ...]
     unchanged: tuple[str, ...]
+    clauses: tuple[ClauseChange, ...] = ()
 
     @property
     def empty(self) -> bool:
         """Whether nothing changes at all."""
-        return not (self.facts or self.benchmarks_added or self.benchmarks_removed or self.common or self.benchmarks)
+        added_or_removed = self.benchmarks_added or self.benchmarks_removed
+        return not (self.facts or added_or_removed or self.common or self.benchmarks or self.clauses)
 
 
 #: A key's rule under the condition that it hangs on.
@@ -112,6 +124,7 @@ def round_diff(old: Round, new: Round, benchmark: str | None = None, division: s
     both = [name for name in wanted if name in old.benchmarks and name in new.benchmarks]
     per_division = {of: _common_changes(old, new, of) for of in divisions}
     diffs = [_benchmark_diff(old, new, name, per_division) for name in both]
+    written = changes_between(old.name, new.name) if new.usage == "training" and not (benchmark or division) else ()
     return RoundDiff(
         usage=new.usage,
         old=old.name,
@@ -123,6 +136,7 @@ def round_diff(old: Round, new: Round, benchmark: str | None = None, division: s
         common=merge_divisions(per_division),
         benchmarks=tuple(diff for diff in diffs if diff.facts or diff.keys),
         unchanged=tuple(diff.name for diff in diffs if not (diff.facts or diff.keys)),
+        clauses=tuple(ClauseChange(how, of.document, of.section, of.clause.title()) for how, of in written),
     )
 
 

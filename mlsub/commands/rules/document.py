@@ -194,6 +194,7 @@ def diff_blocks(diff: RoundDiff) -> list[doc.Block | None]:
         return [doc.Text("No rule changes.")]
     columns = (_kept("benchmark"), doc.Column("runs", number=True), doc.Column("quality target (closed)"))
     added = tuple((name(of.name), str(of.runs), one_line(of.targets["closed"])) for of in diff.benchmarks_added)
+    clauses = tuple((_MARKS[of.change], of.section, of.words) for of in diff.clauses)
     return [
         doc.section("Every package", change_table(diff.facts, (), diff.divisions)),
         doc.section("New benchmarks", doc.Table(columns, added)),
@@ -201,6 +202,7 @@ def diff_blocks(diff: RoundDiff) -> list[doc.Block | None]:
         doc.section("Every log", change_table((), diff.common, diff.divisions)),
         *(doc.section(of.name, change_table(of.facts, of.keys, diff.divisions)) for of in diff.benchmarks),
         _name_list("Nothing else changes" if diff.common else "Unchanged", diff.unchanged),
+        doc.section(CLAUSES_TITLE, doc.Table((_kept(""), doc.Column("section"), doc.Column("")), clauses)),
     ]
 
 
@@ -208,13 +210,14 @@ def _name_list(what: str, names: Sequence[str]) -> doc.Text | None:
     return doc.Text((f"{what}: ", *listed(map(name, names)))) if names else None
 
 
+#: What stands above the clauses that change, and how a change is called.
+CLAUSES_TITLE = "Clauses of the written rules"
+_MARKS = {"new": doc.Span("new", "good"), "gone": doc.Span("gone", "bad"), "changed": doc.Span("changed", "note")}
+
+
 def change_table(facts: Iterable[Fact], keys: Iterable[KeyChange], divisions: tuple[str, ...]) -> doc.Table:
     """Return changes as a table: what becomes of it, the fact or key, and what is different."""
-    marks = {
-        "added": doc.Span("new", "good"),
-        "removed": doc.Span("gone", "bad"),
-        "changed": doc.Span("changed", "note"),
-    }
+    marks = {**_MARKS, "added": _MARKS["new"], "removed": _MARKS["gone"]}
     rows: list[tuple[doc.Cell, ...]] = [
         (marks["changed"], fact.name, doc.Lines((f"was: {fact.old}", f"now: {fact.new}"))) for fact in facts
     ]

@@ -445,12 +445,13 @@ def test_hyperparameters_without_room_are_counted() -> None:
     assert "Hyperparameters of" not in text
 
 
-def test_what_people_have_to_read_is_whole_sentences(tmp_path: Path) -> None:
+def test_what_people_have_to_ask_is_whole_questions(tmp_path: Path) -> None:
     [one] = run("review", write_tree(tmp_path), "--format", "json").document["organisations"]
     assert one["to_read"]["bert"][:2] == [
-        "checkpoint and vocabulary are those of the reference",
-        "how sequences are packed, and that the loss ignores what pads them",
+        "are checkpoint and vocabulary those of the reference?",
+        "are sequences cut or left out by one length, and only in training?",
     ]
+    assert not [text for text in one["to_read"]["bert"] if not text.endswith("?") or text.startswith("Open:")]
 
 
 def two_organisations(folder: Path) -> Path:
