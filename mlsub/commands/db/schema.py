@@ -1,4 +1,4 @@
-"""The tables and views of the database, as tables.yaml describes them."""
+"""The tables and views of the database, as mlsub/present/database.yaml describes them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import msgspec
 
 from mlsub.io import MlsubError
-from mlsub.io.data import shipped
 from mlsub.io.problems import did_you_mean
+from mlsub.present.dataset import database_tables
 from mlsub.present.envelope import Answer
 
 if TYPE_CHECKING:
@@ -48,22 +48,10 @@ class Tables(Answer, frozen=True, kw_only=True):
     tables: tuple[StoredTable, ...]
 
 
-class _Written(msgspec.Struct, frozen=True):
-    """A table or view as tables.yaml has it; a column has a type and a meaning, of a view the meaning alone.
-
-    ``rest`` is the table whose columns a view has after its own.
-    """
-
-    meaning: str
-    columns: dict[str, tuple[str, str] | str]
-    sql: str | None = None
-    rest: str | None = None
-
-
 @cache
 def tables() -> tuple[StoredTable, ...]:
     """Return the tables, then the views."""
-    written = shipped(__file__, "tables.yaml", dict[str, _Written])
+    written = database_tables()
     found = []
     for name, one in written.items():
         rest = written[one.rest].columns if one.rest else {}

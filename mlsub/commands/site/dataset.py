@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
 from typing import Any
 
@@ -12,6 +12,16 @@ from mlsub.commands.site.page import MAX_NAME, RESULTS_SCRIPT, clean, count_text
 from mlsub.commands.site.results import Results, Site
 from mlsub.commands.site.tables import accelerators_cell
 from mlsub.io.data import shipped
+from mlsub.log.reading import usable_number
+from mlsub.present.dataset import (
+    CRATE,
+    ResultSource,
+    Variable,
+    build_dataset,
+    column_meanings,
+    data_file,
+    render_crate,
+)
 from mlsub.present.tables import ResultColumn, Value, csv_of, encodable, parquet_of
 from mlsub.submission.find import known_organisations
 from mlsub.systems.names import chip_spellings
@@ -59,6 +69,22 @@ def downloads(results: Results) -> dict[str, bytes]:
     if find_spec("pyarrow") is not None:
         found[f"{DATA}/results.parquet"] = parquet_of([(field.name, field.kind) for field in FIELDS], rows)
     return found
+
+
+def describe_results(
+    results: Results, files: Mapping[str, bytes], title: str | None, url: str
+) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """Return the results as a Dataset of schema.org, and as a file the RO-Crate of the folder of their files."""
+    meanings = column_meanings()
+    columns = [Variable(one.name, meanings.get(one.name, one.title), _UNITS.get(one.name, "")) for one in FIELDS]
+    sources = [
+        ResultSource(each.round_key, each.publication_date, each.publication_precision, each.organisation_name)
+        for each in (one.result for one in results)
+    ]
+    downloads = [data_file(path, content, "All results, one a row") for path, content in files.items()]
+    dataset = build_dataset(sources, columns, downloads, name=title, url=url)
+    ended = (usable_number(log.run.timeline.run_stop) for one in results for log in one.result.logs)
+    return dataset, {f"{DATA}/{CRATE}": render_crate(dataset, ended)}
 
 
 def _rows(results: Results) -> list[list[Value]]:
