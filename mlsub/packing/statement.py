@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from base64 import b64decode
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -31,13 +31,14 @@ class Subject(msgspec.Struct, frozen=True):
     digest: SubjectDigest
 
 
-class SealedTree(msgspec.Struct, frozen=True, kw_only=True):
+class SealedTree(msgspec.Struct, frozen=True):
     """What was sealed, besides files: as in :class:`mlsub.packing.tree.Checksums`, and the receipt."""
 
     links: Mapping[str, str]
     folders: tuple[str, ...]
     round: Annotated[str, msgspec.Meta(pattern=r"^([a-z]+_v[0-9.]{1,9})?\Z")]
-    receipt: Any = None
+    # Nobody reads it, and what somebody else put there takes no memory.
+    receipt: msgspec.Raw = msgspec.Raw(b"null")
 
 
 class SealStatement(msgspec.Struct, frozen=True, kw_only=True):

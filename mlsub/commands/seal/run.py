@@ -346,7 +346,8 @@ def seal_tree(
             beside[out.with_name(out.name + SHA1_SUFFIX)] = f"{receipt.sha1}  {out.name}\n".encode()
         beside[out.with_name(out.name + RECEIPT_SUFFIX)] = receipt.render().encode("utf-8", "backslashreplace")
         if statement:
-            sealed = SealedTree(links=manifest.links, folders=manifest.folders, round=manifest.round, receipt=receipt)
+            made = msgspec.Raw(msgspec.json.encode(receipt))
+            sealed = SealedTree(manifest.links, manifest.folders, manifest.round, made)
             beside[statement] = render_statement({out.name: receipt.sha256, **manifest.files}, sealed)
         _put(part, out, receipt, beside, force=force)
     return receipt
