@@ -8,8 +8,9 @@ The manifest is a file that ``sha256sum -c`` reads:
 
 The first line may be ``# round<TAB>training_v5.1``.
 
-Paths never hold control characters (:mod:`mlsub.packing.names`), so nothing in a manifest needs escaping. A member of a
-tree is a :class:`tarfile.TarInfo`, whose name begins with the tree's own: a file, a folder or a link.
+A statement (:mod:`mlsub.packing.statement`) says the same. Paths never hold control characters
+(:mod:`mlsub.packing.names`), so nothing in a manifest needs escaping. A member of a tree is a :class:`tarfile.TarInfo`,
+whose name begins with the tree's own: a file, a folder or a link.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from mlsub.io.look import failing_as, file_digest, open_regular
 from mlsub.io.show import folded
 from mlsub.io.write import is_temporary_name
 from mlsub.packing.names import MANIFEST, SAME_NAME, link_problems, name_problem
+from mlsub.packing.statement import Listed, parse_statement
 from mlsub.present.terminal import Progress
 from mlsub.rules.catalogue import finding
 from mlsub.submission.find import ROUND
@@ -214,13 +216,15 @@ _LINE = re.compile(
 class Checksums(msgspec.Struct, frozen=True, kw_only=True):
     """What a tree holds: SHA-256 of each file by path, target of each link, and the empty folders.
 
-    ``round`` is what a folder of its round is called (``training_v5.1``), empty where that is not known.
+    ``round`` is what a folder of its round is called (``training_v5.1``), empty where that is not known. ``signed`` is
+    whether they come from an envelope with signatures, which nobody has looked at.
     """
 
     files: Mapping[str, str]
     links: Mapping[str, str] = {}
     folders: tuple[str, ...] = ()
     round: str = ""
+    signed: bool = False
 
     def render(self) -> bytes:
         """Return the text, sorted, in UTF-8, each line ended by a line feed."""
@@ -253,43 +257,50 @@ def parse_checksums(content: bytes, where: str) -> Checksums:
     Raises:
         MlsubError: a line is not one of a manifest; ``where`` is what the message calls it.
     """
-    files: dict[str, str] = {}
-    links: dict[str, str] = {}
-    folders: list[str] = []
-    round_ = ""
+    return _collect(_listed_in(content, where), where)
+
+
+def _collect(listed: Iterable[Listed], where: str, *, signed: bool = False) -> Checksums:
+    """Return what is listed, where all of it can be in one tree."""
+    found: dict[str, dict[str, str]] = {"file": {}, "link": {}, "folder": {}, "round": {}}
+    for place, kind, path, value in listed:
+        if kind == "file" and path in found[kind]:
+            raise MlsubError(f"{place}: {path} for the second time")
+        if kind != "round" and (problem := name_problem(path)):
+            raise MlsubError(f"{place}: {problem}")
+        found[kind][path] = value
+    if not found["file"]:
+        raise MlsubError(f"{where} is not a manifest: it names no file.")
+    if len({path.split("/")[0] for path in found["file"]}) > 1:
+        raise MlsubError(f"{where} names files of more than one tree.")
+    return Checksums(
+        files=found["file"],
+        links=found["link"],
+        folders=tuple(found["folder"]),
+        round=next(reversed(found["round"]), ""),
+        signed=signed,
+    )
+
+
+def _listed_in(content: bytes, where: str) -> Iterator[Listed]:
+    """Yield what the lines of a manifest list."""
     try:
         lines = content.decode().split("\n")
     except UnicodeDecodeError as error:
         raise MlsubError(f"{where} is not a manifest: not UTF-8") from error
     for number, line in enumerate(lines, 1):
+        place = f"{where}:{number}"
         match = _LINE.fullmatch(line)
         if match is None:
             if not line or line.startswith("#"):
                 continue
-            raise MlsubError(f"{where}:{number}: not a line of a manifest. Expected 64 hexadecimal digits and a path.")
-        if match["round"]:
-            round_ = match["round"]
-            continue
-        path = match["file"] or match["link"] or match["folder"]
-        if path in files and match["file"]:
-            raise MlsubError(f"{where}:{number}: {path} for the second time")
-        if problem := name_problem(path):
-            raise MlsubError(f"{where}:{number}: {problem}")
-        if match["file"]:
-            files[path] = match[1]
-        elif match["link"]:
-            links[path] = match[4]
-        else:
-            folders.append(path)
-    if not files:
-        raise MlsubError(f"{where} is not a manifest: it names no file.")
-    if len({path.split("/")[0] for path in files}) > 1:
-        raise MlsubError(f"{where} names files of more than one tree.")
-    return Checksums(files=files, links=links, folders=tuple(folders), round=round_)
+            raise MlsubError(f"{place}: not a line of a manifest. Expected 64 hexadecimal digits and a path.")
+        kind = next(filter(match.group, ("file", "link", "folder", "round")))
+        yield place, kind, match[kind], match[1] or match[4] or ""
 
 
 def read_checksums(file: Path) -> Checksums:
-    """Read a manifest from a file.
+    """Read a manifest from a file, or a statement.
 
     Raises:
         MlsubError: it cannot be read, or is not one.
@@ -298,6 +309,9 @@ def read_checksums(file: Path) -> Checksums:
         content = stream.read(MAX_MANIFEST + 1)
     if len(content) > MAX_MANIFEST:
         raise MlsubError(f"{file} is not a manifest: longer than {MAX_MANIFEST} bytes.")
+    if content.startswith(b"{"):
+        statement, signed = parse_statement(content, str(file))
+        return _collect(statement.listed(str(file)), str(file), signed=signed)
     return parse_checksums(content, str(file))
 
 

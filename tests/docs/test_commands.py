@@ -248,13 +248,14 @@ def sealing(tmp_path: Path) -> Reader:
 
 def test_the_commands_of_the_page_follow_one_another(sealing: Reader) -> None:
     said = [sealing.type(step.command).stdout for step in steps((REPOSITORY / SEAL).read_text())]
-    assert len(said) == 7
+    assert len(said) == 9
     assert said[0].startswith("Dry run\n\nWould seal ")
     assert said[1].startswith("Receipt of the sealed submission of Rehearsal\n")
     assert said[2] == "Verification\n\nNothing differs: Rehearsal.tar.gz.age with Rehearsal.tar.gz.age.receipt.txt\n"
     assert said[3].startswith("Opened\n\nform:  age v1, for recipients\ntree:  opened/Rehearsal\n")
     assert all(one.startswith("Verification\n\nNothing differs: ") for one in said[4:6])
     assert json.loads(said[6])["findings"] == []
+    assert said[8].startswith("Verification\n\nNothing differs: ") and "statement.json: 6 files listed" in said[8]
 
 
 @pytest.mark.slow

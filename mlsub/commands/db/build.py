@@ -19,8 +19,9 @@ from mlsub.commands.db.schema import ABOUT, FORMAT, create_tables, stored
 from mlsub.findings import Effect
 from mlsub.io import MlsubError
 from mlsub.io.folders import back_up_foreign, check_free, path_digest, replace_folder, write_record
-from mlsub.io.look import failing_as, open_regular
+from mlsub.io.look import failing_as, file_digest, open_regular
 from mlsub.io.write import check_output, put_file, staging_beside, sync_file
+from mlsub.present.dataset import CRATE, DataFile, ResultSource, Variable, build_dataset, render_crate
 from mlsub.present.envelope import Answer
 from mlsub.rounds import get_round
 from mlsub.rules.catalogue import has_effect
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 #: The state of a database that another version of this program has made.
 _OLDER = "older"
 _WITHOUT_LOGS = "SELECT usage, round, organisation, file FROM folders_without_logs ORDER BY ALL"
+_SOURCES = """SELECT usage, round, publication_date, publication_precision, organisation_name
+    FROM entries ORDER BY entry"""
 
 
 class BuiltDatabase(Answer, frozen=True, kw_only=True):
@@ -143,7 +146,7 @@ def _check_places(output: Path, parquet: Path | None, packages: Iterable[Place])
             raise MlsubError(f"{place} lies in a submission, {package.root}. Name a place beside it.")
     if parquet is not None and os.path.lexists(parquet):
         # A folder that is replaced must be one that this program has written.
-        names = {f"{table.name}.parquet" for table in stored()}
+        names = {CRATE, *(f"{table.name}.parquet" for table in stored())}
         try:
             foreign = parquet.is_symlink() or any(child.name not in names for child in parquet.iterdir())
         except OSError:
@@ -212,14 +215,30 @@ def _write(output: Path, context: Context, packages: Collection[Place], state: s
 
 
 def _export(connection: DuckDBPyConnection, folder: Path) -> None:
-    """Write one Parquet file a table; the folder is put in place whole."""
+    """Write one Parquet file a table, and what they are; the folder is put in place whole."""
     with staging_beside(folder) as staging:
         new = staging / "tables"
         new.mkdir()
         with _failing_as(f"{folder} cannot be written"):
             for table in stored():
                 connection.table(table.name).write_parquet(str(new / f"{table.name}.parquet"))
+            (new / CRATE).write_bytes(_describe(connection, new))
         replace_folder(new, folder)
+
+
+def _describe(connection: DuckDBPyConnection, folder: Path) -> bytes:
+    """Return the tables in a folder as an RO-Crate."""
+    columns = [
+        Variable(f"{table.name}.{column.name}", column.meaning) for table in stored() for column in table.columns
+    ]
+    files = []
+    for table in stored():
+        file = folder / f"{table.name}.parquet"
+        files.append(DataFile(file.name, file.stat().st_size, file_digest(file), table.meaning))
+    rows = connection.execute(_SOURCES).fetchall()
+    sources = [ResultSource(round_key(usage, round_), *of) for usage, round_, *of in rows]
+    ended = connection.execute("SELECT epoch_ms(max(run_stop)) FROM runs").fetchall()
+    return render_crate(build_dataset(sources, columns, files), (time for (time,) in ended))
 
 
 @contextmanager

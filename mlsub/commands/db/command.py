@@ -41,7 +41,9 @@ def command() -> None:
     show_default=True,
     help="Write the database to FILE.",
 )
-@click.option("--parquet", type=click.Path(), metavar="DIR", help="Also write each table to a Parquet file in DIR.")
+@click.option(
+    "--parquet", type=click.Path(), metavar="DIR", help="Also write Parquet files, and an RO-Crate of them, in DIR."
+)
 @asks(None, convergence=True)
 @click.option("--force", is_flag=True, help="Build FILE anew; a file that mlsub did not write is kept as FILE.~1~.")
 @format_option

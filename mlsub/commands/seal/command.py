@@ -65,6 +65,7 @@ def key_options(function: Callable[..., None]) -> Callable[..., None]:
 @asks(None)
 @file_option("--output", "-o", help="Write to FILE instead of TREE.tar.gz.age beside TREE.")
 @key_options
+@file_option("--statement", help="Also write the digests to FILE as an in-toto Statement, to be signed.")
 @click.option("--even-rejected", is_flag=True, help="Seal TREE even if mlsub check rejects it or cannot check it.")
 @click.option("--even-with-errors", is_flag=True, help="Seal TREE even if mlsub check finds review errors.")
 @click.option("--even-unfilled", is_flag=True, help="Seal TREE even if templates or TODO are left in it.")
@@ -76,6 +77,7 @@ def command(
     tree: Path,
     output: Path | None,
     key: Key | None,
+    statement: Path | None,
     even_rejected: bool,
     even_with_errors: bool,
     even_unfilled: bool,
@@ -98,6 +100,7 @@ def command(
     from mlsub.packing.forms import Form
 
     options = run.SealOptions(
+        statement=statement,
         even_rejected=even_rejected,
         even_with_errors=even_with_errors,
         even_unfilled=even_unfilled,

@@ -1,16 +1,16 @@
 """Seal a tree: check it, archive and encrypt it, and put it in place with its manifest and its receipt.
 
-What is written: FILE, and beside it ``FILE.receipt.txt``, ``FILE.MANIFEST.sha256`` and, for openssl, ``FILE.sha1``.
-FILE gets its name in one step. The files beside it are removed before that and written after it, so that they never
-belong to another FILE. A file that is replaced or removed, and that sealing did not write or somebody changed since, is
-kept under another name.
+What is written: FILE, and beside it ``FILE.receipt.txt``, ``FILE.MANIFEST.sha256`` and, for openssl, ``FILE.sha1``;
+where it is asked for, a statement. FILE gets its name in one step. The files beside it are removed before that and
+written after it, so that they never belong to another FILE. A file that is replaced or removed, and that sealing did
+not write or somebody changed since, is kept under another name.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -28,6 +28,7 @@ from mlsub.io.write import check_output, put_file, staging_beside, sync_file, wr
 from mlsub.packing.archive import write_archive
 from mlsub.packing.forms import Form, Key, check_key, encrypt
 from mlsub.packing.names import MANIFEST_SUFFIX, RECEIPT_SUFFIX, SHA1_SUFFIX, name_problem
+from mlsub.packing.statement import SealedTree, render_statement
 from mlsub.packing.tree import RefusedError, Tree, real_folder, scan
 from mlsub.present.document import Document, Facts, Findings, Text, document
 from mlsub.present.envelope import Answer
@@ -144,7 +145,8 @@ class SealOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     ``even_rejected``: whatever the check says; ``even_with_errors``: although it finds review errors;
     ``even_unfilled``: although somebody has to fill something in. ``dry_run`` writes nothing, ``force`` replaces a
-    sealed file that is there. ``context`` says how the tree is checked.
+    sealed file that is there. ``statement`` is the file of the in-toto Statement, and ``context`` says how the tree is
+    checked.
     """
 
     even_rejected: bool = False
@@ -152,6 +154,7 @@ class SealOptions(msgspec.Struct, frozen=True, kw_only=True):
     even_unfilled: bool = False
     dry_run: bool = False
     force: bool = False
+    statement: Path | None = None
     context: Context = AS_FOUND
 
 
@@ -172,7 +175,7 @@ def seal(tree: Path, file: Path, key: Key | None, options: SealOptions, tell: Ca
     receipt: Receipt | None = None
     kept: list[Path] = []
     try:
-        scanned = scan_for(tree, file, key, force=options.force)
+        scanned = scan_for(tree, file, key, options.statement, force=options.force)
         if scanned.left_out:
             tell(f"left out what a killed command began: {first_few(scanned.left_out)}. Remove it.")
         with progress_bar() as progress:
@@ -187,7 +190,9 @@ def seal(tree: Path, file: Path, key: Key | None, options: SealOptions, tell: Ca
             tell(f"the package has no code in {where}: reviewers will ask for it; see mlsub check")
         if not options.dry_run:
             with progress_bar("sealing") as progress:
-                receipt = seal_tree(scanned, file, key, force=options.force, kept=kept.append, progress=progress)
+                receipt = seal_tree(
+                    scanned, file, key, options.statement, force=options.force, kept=kept.append, progress=progress
+                )
     except RefusedError as error:
         return Sealing(file=str(file), official=official, findings=error.findings)
     if scanned.linked:
@@ -252,8 +257,8 @@ def default_name(tree: Path, key: Key | None) -> Path:
     return folder.with_name(folder.name + (Form.ARCHIVE if key is None else key.form).ending)
 
 
-def scan_for(tree: Path, out: Path, key: Key | None, *, force: bool = False) -> Tree:
-    """Look at a tree, and whether it can be sealed into a file; nothing is written.
+def scan_for(tree: Path, out: Path, key: Key | None, statement: Path | None = None, *, force: bool = False) -> Tree:
+    """Look at a tree, and whether it can be sealed into a file, with a statement; nothing is written.
 
     Raises:
         MlsubError: the key, the tree or the output cannot be used.
@@ -263,13 +268,17 @@ def scan_for(tree: Path, out: Path, key: Key | None, *, force: bool = False) -> 
     scanned = scan(tree)
     if problem := name_problem(out.name):
         raise MlsubError(f"{out} cannot be the sealed file: {problem}. Name another.")
-    try:
-        inside = out.resolve().is_relative_to(scanned.folder)
-    except (OSError, ValueError, RuntimeError) as error:
-        raise MlsubError(f"{out} cannot be written: {reason_of(error)}") from error
-    if inside:
-        raise MlsubError(f"{out} lies in the tree that is to be sealed. Name a file outside of it.")
-    for file in (out, *_beside(out)):
+    beside = _beside(out, statement)
+    if statement and statement.name in {out.name, *(file.name for file in beside[:-1])}:
+        raise MlsubError(f"{statement} has the name of another file that is written. Name another statement.")
+    for file in filter(None, (out, statement)):
+        try:
+            inside = file.resolve().is_relative_to(scanned.folder)
+        except (OSError, ValueError, RuntimeError) as error:
+            raise MlsubError(f"{file} cannot be written: {reason_of(error)}") from error
+        if inside:
+            raise MlsubError(f"{file} lies in the tree that is to be sealed. Name a file outside of it.")
+    for file in (out, *beside):
         check_output(file, force=force)
     return scanned
 
@@ -278,6 +287,7 @@ def seal_tree(
     tree: Path | Tree,
     out: Path,
     key: Key | None,
+    statement: Path | None = None,
     *,
     force: bool = False,
     kept: Callable[[Path], None] = lambda _: None,
@@ -289,6 +299,7 @@ def seal_tree(
         tree: the folder, or what :func:`scan_for` gave; it is only read.
         out: the sealed file.
         key: what it is encrypted with; None for an archive that is not.
+        statement: the file of the in-toto Statement, if one is asked for.
         force: replace a sealed file that is there.
         kept: called with each name under which something is kept that is replaced.
         progress: called with the bytes that were read of the tree, and those there are.
@@ -297,7 +308,7 @@ def seal_tree(
         MlsubError: it cannot be done; nothing was written.
         RefusedError: the tree contains what cannot be sealed, or changed meanwhile; nothing was written.
     """
-    scanned = tree if isinstance(tree, Tree) else scan_for(tree, out, key, force=force)
+    scanned = tree if isinstance(tree, Tree) else scan_for(tree, out, key, statement, force=force)
     place = find(scanned.folder)
     scanned = replace(scanned, round=f"{place.usage}_v{place.round}" if place.round else "")
     with staging_beside(out) as staging, failing_as(f"{out} cannot be written"):
@@ -328,9 +339,17 @@ def seal_tree(
             files=scanned.files,
             files_size=scanned.size,
         )
-        for backup in back_up_foreign(out, (out, *_beside(out))) if force else ():
+        for backup in back_up_foreign(out, (out, *_beside(out, statement))) if force else ():
             kept(backup)
-        _put(part, out, receipt, listed, force=force)
+        beside = {out.with_name(out.name + MANIFEST_SUFFIX): listed}
+        if receipt.sha1:
+            beside[out.with_name(out.name + SHA1_SUFFIX)] = f"{receipt.sha1}  {out.name}\n".encode()
+        beside[out.with_name(out.name + RECEIPT_SUFFIX)] = receipt.render().encode("utf-8", "backslashreplace")
+        if statement:
+            made = msgspec.Raw(msgspec.json.encode(receipt))
+            sealed = SealedTree(manifest.links, manifest.folders, manifest.round, made)
+            beside[statement] = render_statement({out.name: receipt.sha256, **manifest.files}, sealed)
+        _put(part, out, receipt, beside, force=force)
     return receipt
 
 
@@ -342,21 +361,17 @@ def _encryption(key: Key | None) -> str:
     return "openssl enc, AES-256-CBC with PBKDF2; not authenticated" if key.form is Form.OPENSSL else key.form
 
 
-def _beside(out: Path) -> tuple[Path, ...]:
-    return tuple(out.with_name(out.name + suffix) for suffix in (RECEIPT_SUFFIX, MANIFEST_SUFFIX, SHA1_SUFFIX))
+def _beside(out: Path, statement: Path | None = None) -> tuple[Path, ...]:
+    named = (out.with_name(out.name + suffix) for suffix in (RECEIPT_SUFFIX, MANIFEST_SUFFIX, SHA1_SUFFIX))
+    return (*named, statement) if statement else tuple(named)
 
 
-def _put(part: Path, out: Path, receipt: Receipt, manifest: bytes, *, force: bool) -> None:
+def _put(part: Path, out: Path, receipt: Receipt, beside: Mapping[Path, bytes], *, force: bool) -> None:
     """Give FILE its name, and write what lies beside it; see the module."""
-    receipt_file, manifest_file, sha1_file = _beside(out)
-    beside = {manifest_file: manifest}
-    if receipt.sha1:
-        beside[sha1_file] = f"{receipt.sha1}  {out.name}\n".encode()
-    beside[receipt_file] = receipt.render().encode("utf-8", "backslashreplace")
     written = {file.name: bytes_digest(made) for file, made in beside.items()}
     write_record(out, written, {out.name: f"sha256:{receipt.sha256}"})
     if force:
-        for file in _beside(out):
+        for file in (*_beside(out), *beside):
             file.unlink(missing_ok=True)
     put_file(part, out, force=force)
     for file, content in beside.items():

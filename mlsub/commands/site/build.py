@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from mlsub.commands.output import tell_unchecked
 from mlsub.commands.settings import apply_waivers
 from mlsub.commands.site.compare_page import Comparisons, compare_page
-from mlsub.commands.site.dataset import DATA, SEARCH_SCRIPT, downloads, results_script, search_script
+from mlsub.commands.site.dataset import DATA, SEARCH_SCRIPT, describe_results, downloads, results_script, search_script
 from mlsub.commands.site.groups import group_pages
 from mlsub.commands.site.home import home_page, results_page, round_page
 from mlsub.commands.site.page import RESULTS_SCRIPT, Frame, count_text, write_page, write_static
@@ -162,18 +162,25 @@ def _write_site(folder: Path, site: Site, context: Context, title: str | None, u
         OSError: they cannot be written.
     """
     own, files = context.request.convergence.reference, downloads(site.results)
+    dataset, crate = describe_results(site.results, files, title, url)
     write_static(folder)
     (folder / MARKER).write_text("A site made by mlsub; it may be replaced as a whole.\n", "utf-8")
     (folder / DATA).mkdir()
     scripts = {RESULTS_SCRIPT: results_script(site.results), SEARCH_SCRIPT: search_script(site)}
     comparisons = Comparisons(site.results)
-    for path, content in (files | scripts | reference_scripts(site.results, own) | comparisons.scripts()).items():
+    own_files = crate | scripts | reference_scripts(site.results, own) | comparisons.scripts()
+    for path, content in (files | own_files).items():
         (folder / path).write_bytes(content)
     groups = list(group_pages(site))
-    listed = [*(page for page in groups if "/" not in page.path), results_page(site, files)]
+    listed = [*(page for page in groups if "/" not in page.path), replace(results_page(site, files), dataset=dataset)]
     listed.append(compare_page(site.results))
     rest = (page for page in groups if page not in listed)
-    pages = [home_page(site, title), *listed, *rest, *(round_page(site, one) for one in site.rounds)]
+    pages = [
+        replace(home_page(site, title), dataset=dataset),
+        *listed,
+        *rest,
+        *(round_page(site, one) for one in site.rounds),
+    ]
     frame = Frame((("Overview", "index.html"), *((page.title, page.path) for page in listed)), url)
     for page in pages:
         write_page(folder, frame, page)

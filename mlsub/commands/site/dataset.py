@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
 from typing import Any
 
@@ -10,6 +10,8 @@ from mlsub.commands.site.groups import ACCELERATORS, BENCHMARKS, KINDS, ORGANISA
 from mlsub.commands.site.page import MAX_NAME, RESULTS_SCRIPT, clean, count_text, safe_json
 from mlsub.commands.site.results import Results, Site
 from mlsub.commands.site.tables import accelerators_cell
+from mlsub.log.reading import usable_number
+from mlsub.present.dataset import CRATE, ResultSource, Variable, build_dataset, data_file, render_crate
 from mlsub.present.tables import ColumnKind, Value, columns, csv_of, encodable, parquet_of
 from mlsub.submission.find import known_organisations
 from mlsub.systems.names import chip_spellings
@@ -64,6 +66,21 @@ def downloads(results: Results) -> dict[str, bytes]:
     if find_spec("pyarrow") is not None:
         found[f"{DATA}/results.parquet"] = parquet_of([(column.name, column.kind) for column in columns()], rows)
     return found
+
+
+def describe_results(
+    results: Results, files: Mapping[str, bytes], title: str | None, url: str
+) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """Return the results as a Dataset of schema.org, and as a file the RO-Crate of the folder of their files."""
+    variables = [Variable(one.name, one.meaning, _UNITS.get(one.name, "")) for one in columns()]
+    sources = [
+        ResultSource(each.round_key, each.publication_date, each.publication_precision, each.organisation_name)
+        for each in (one.result for one in results)
+    ]
+    downloads = [data_file(path, content, "All results, one a row") for path, content in files.items()]
+    dataset = build_dataset(sources, variables, downloads, name=title, url=url)
+    ended = (usable_number(log.run.timeline.run_stop) for one in results for log in one.result.logs)
+    return dataset, {f"{DATA}/{CRATE}": render_crate(dataset, ended)}
 
 
 def _rows(results: Results) -> list[list[Value]]:

@@ -75,6 +75,7 @@ class Page(Document, frozen=True, kw_only=True):
     ``path`` is where it lies in the site; ``full_title`` and ``description`` are what browsers, search engines and
     links to it say of it; ``crumbs`` are the pages above it, as title and path; ``scripts`` are data that it is made
     of, from the root of the site. A text that begins with strong words is the figure that a page is about.
+    ``dataset`` is the results as a Dataset of schema.org, on the pages that are about all of them.
     """
 
     path: str
@@ -82,6 +83,7 @@ class Page(Document, frozen=True, kw_only=True):
     description: str
     crumbs: tuple[tuple[str, str], ...] = ()
     scripts: tuple[str, ...] = ()
+    dataset: dict[str, Any] | None = None
 
     def charts(self) -> Iterator[Chart]:
         """Yield the charts of its sections."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @click.command("verify", cls=Command, example="mlsub verify ACME.tar.gz.age --identity key.txt")
 @click.argument("path", metavar="FILE|DIR", type=click.Path(path_type=Path))
-@file_option("--manifest", help="Compare DIR, a copy of the tree, with this manifest.")
+@file_option("--manifest", help="Compare DIR, a copy of the tree, with this manifest or statement.")
 @opening_options
 @output_options("verify")
 def command(path: Path, manifest: Path | None, key: Key | None, max_size: int | None, target: Target) -> None:

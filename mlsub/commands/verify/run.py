@@ -22,6 +22,8 @@ from mlsub.rules.catalogue import finding
 _MAX_RECEIPT = 1 << 20
 _RECEIPT = re.compile(r"^sealed file: .*\nbytes: +(\d{1,19})\nSHA-256: +([0-9a-f]{64})$", re.MULTILINE)
 
+_UNVERIFIED = "the signature of the statement was not checked: the signer's program does, such as cosign"
+
 
 class Verification(Answer, frozen=True, kw_only=True):
     """What was compared with what, in words; what differs; what to note."""
@@ -96,7 +98,7 @@ def verify_tree(folder: Path, manifest: Path | None = None, progress: Progress |
 
     Args:
         folder: the tree; without a manifest, what ``mlsub unseal`` made: a folder with the tree and its manifest alone.
-        manifest: the file beside the sealed one, which lists the tree.
+        manifest: the file beside the sealed one, which lists the tree, or a statement.
         progress: called with the members that are compared, and those there are.
 
     Raises:
@@ -117,4 +119,5 @@ def verify_tree(folder: Path, manifest: Path | None = None, progress: Progress |
         message = f"it lies beside {listed.top}, and the manifest does not list it"
         beside = [finding("seal.extra", name, message) for name in names]
     found = (*beside, *compare_tree(tree, listed, progress))
-    return Verification(compared=f"{tree} with {file}: {len(listed.files)} files listed", findings=found)
+    compared = f"{tree} with {file}: {len(listed.files)} files listed"
+    return Verification(compared=compared, findings=found, notes=(_UNVERIFIED,) if listed.signed else ())

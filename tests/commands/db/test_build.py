@@ -16,8 +16,11 @@ import pytest
 
 from mlsub.commands.db.build import build
 from mlsub.commands.db.query import query_rows
+from mlsub.commands.db.schema import stored
 from mlsub.io import MlsubError
+from mlsub.present.dataset import CRATE
 from tests.commands.db.place import Place, content_of, duckdb
+from tests.present.crates import check_folder
 from tools.support.corpus import CORPUS
 from tools.support.make_tree import Tree, make_tree, spoil
 
@@ -152,6 +155,20 @@ def test_views_and_parquet_hold_the_same(place: Place) -> None:
         for name, count in place.build().rows.items():
             file = str(parquet / f"{name}.parquet")
             assert connection.read_parquet(file).count("*").fetchall() == [(count,)]
+
+
+def test_the_tables_are_an_ro_crate(place: Place) -> None:
+    tables = place.folder / "tables"
+    place.build(parquet=tables)
+    entities = check_folder(tables)
+    assert {file.name for file in tables.iterdir()} == {CRATE, *(f"{table.name}.parquet" for table in stored())}
+    assert [one["@id"] for one in entities["./"]["hasPart"]] == [f"{table.name}.parquet" for table in stored()]
+    assert entities["./"]["name"] == "Results of training benchmarks, v1.0 to v1.1"
+    assert entities["./"]["temporalCoverage"] == "2021-06-30/2021-12-01"
+    assert entities["#entries.verdict"]["description"].startswith("accepted or rejected by the official checker")
+    first = (tables / CRATE).read_bytes()
+    place.build(parquet=tables, fresh=True)
+    assert (tables / CRATE).read_bytes() == first
 
 
 def test_a_folder_with_other_things_is_not_replaced_by_parquet(place: Place) -> None:

@@ -119,13 +119,17 @@ def changed(of: SiteResult, **facts: Any) -> SiteResult:
 
 
 class Html(HTMLParser):
-    """What a browser makes of a page: its elements, the text outside of scripts, and the data in them."""
+    """What a browser makes of a page: its elements, the text outside of scripts, and the data in them.
+
+    ``datasets`` is what the page says of itself to search engines.
+    """
 
     def __init__(self, content: bytes) -> None:
         super().__init__()
         self.elements: list[tuple[str, dict[str, str | None]]] = []
         self.text: list[str] = []
         self.data: list[dict[str, Any]] = []
+        self.datasets: list[dict[str, Any]] = []
         self._open = ""
         self.feed(content.decode("utf-8"))
 
@@ -138,7 +142,9 @@ class Html(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         if self._open == "script":
-            self.data.append(json.loads(data))
+            (self.datasets if self.elements[-1][1]["type"] == "application/ld+json" else self.data).append(
+                json.loads(data)
+            )
         elif data.strip():
             self.text.append(data.strip())
 

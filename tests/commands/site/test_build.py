@@ -25,6 +25,7 @@ from mlsub.workspace import Context
 from tests.commands.site.sites import Html, checked, result_rows, rounds, script, two_rounds
 from tests.commands.test_hostile import HOSTILE
 from tests.conftest import ExpectedText
+from tests.present.crates import DATASET, check_folder
 from tests.workspace.test_schedule import forks
 from tools.oracle.shared import ABSENT, CORPUS, present
 from tools.support.make_tree import make_tree, snapshot
@@ -111,7 +112,7 @@ def test_pages_may_run_and_load_nothing_but_their_own_files(site: Path) -> None:
         assert policies == [POLICY]
         assert "unsafe" not in POLICY
         for one in found.of("script"):
-            assert one.get("src") or one.get("type") == "application/json"
+            assert one.get("src") or one.get("type") in {"application/json", "application/ld+json"}
         assert not any(name.startswith("on") or name == "style" for _, element in found.elements for name in element)
     libraries = {"d3.min.js", "plot.umd.min.js", "parquet.min.js"}
     own = [file for file in STATIC.iterdir() if file.suffix in {".js", ".css"} and file.name not in libraries]
@@ -135,7 +136,7 @@ def test_text_from_outside_is_text_on_every_page(tmp_path: Path, text: str) -> N
         found = Html(content)
         loaded = [script["src"] for script in found.of("script") if "src" in script]
         assert all(re.fullmatch(r"(\.\./)?(static|data)/[a-z0-9._-]+\.js", str(name)) for name in loaded)
-        assert len(found.of("script")) == len(loaded) + len(found.data)
+        assert len(found.of("script")) == len(loaded) + len(found.data) + len(found.datasets)
         assert len(found.data) == len(found.of("figure"))
         assert b"<!--" not in content
         assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e\u2028]", content.decode("utf-8"))
@@ -306,6 +307,21 @@ def test_each_page_says_what_it_is(shared: Path, name: str, expected_text: Expec
     assert (said["og:title"], said["og:description"]) == (title, said["description"])
     assert said["og:url"] == f"https://example.org/results/{name}.html"
     assert "og:image" not in said
+
+
+def test_pages_about_all_results_say_what_the_data_are(shared: Path) -> None:
+    [found] = Html((shared / "index.html").read_bytes()).datasets
+    DATASET.validate(found)
+    entities = check_folder(shared / "data")
+    assert (found["url"], entities["./"]["url"]) == ("https://example.org/results/",) * 2
+    for one in found["distribution"]:
+        content = (shared / one["contentUrl"].removeprefix(found["url"])).read_bytes()
+        assert (one["contentSize"], one["sha256"]) == (str(len(content)), sha256(content).hexdigest())
+    assert [one["name"] for one in found["variableMeasured"]] == [field.name for field in FIELDS]
+    assert not any(one["description"] == "" for one in found["variableMeasured"])
+    having = {page.name for page in shared.rglob("*.html") if Html(page.read_bytes()).datasets == [found]}
+    assert having == {"index.html", "results.html"}
+    assert sum(page.read_text().count("ld+json") for page in shared.rglob("*.html")) == 2
 
 
 def test_titles_are_those_of_one_page_each(shared: Path) -> None:
