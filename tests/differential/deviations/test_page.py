@@ -19,7 +19,8 @@ _HEAD = """\
 # Where mlsub differs from the official tool, and why
 
 The reference is the official checker **in force for the round**, the release that submitters had at the deadline.
-These are all known differences; [deviations.yaml](deviations.yaml) has the source of each, and a test that shows it.
+These are all known differences between *official* tools and *mlsub*; [deviations.yaml](deviations.yaml) has the source of
+each, and a test that shows it.
 """
 
 
@@ -65,7 +66,7 @@ def _section(area: Area, deviations: Deviations) -> str:
 def _item(row: Row) -> str:
     case = f"**{row.rounds}:** {row.case}" if row.rounds else row.case
     mlsub = f"; *mlsub:* {row.mlsub}" if row.mlsub else ""
-    return _filled(f"- {case}. *Official tool:* {row.official}{mlsub}{f': {row.why}' if row.why else ''}.", "  ")
+    return _filled(f"- {case}. *Official:* {row.official}{mlsub}{f': {row.why}' if row.why else ''}.", "  ")
 
 
 def _filled(text: str, indent: str = "") -> str:
