@@ -19,8 +19,8 @@ _HEAD = """\
 # Where mlsub differs from the official tool, and why
 
 The reference is the official checker **in force for the round**, the release that submitters had at the deadline.
-These are all known differences between *official* tools and *mlsub*; [deviations.yaml](deviations.yaml) has the source of
-each, and a test that shows it.
+These are all known differences between *official* tools and *mlsub*; [deviations.yaml](deviations.yaml) has the
+source of each, and a test that shows it.
 """
 
 
