@@ -38,9 +38,9 @@ class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     id: str
     area: str
     case: str
-    official: str
     source: str
     test: str
+    official: str = ""
     mlsub: str = ""
     rounds: str = ""
     why: str = ""
@@ -65,8 +65,9 @@ def _section(area: Area, deviations: Deviations) -> str:
 
 def _item(row: Row) -> str:
     case = f"**{row.rounds}:** {row.case}" if row.rounds else row.case
-    mlsub = f"; *mlsub:* {row.mlsub}" if row.mlsub else ""
-    return _filled(f"- {case}. *Official:* {row.official}{mlsub}{f': {row.why}' if row.why else ''}.", "  ")
+    sides = {"Official": row.official, "mlsub": row.mlsub}
+    answers = "; ".join(f"*{side}:* {answer}" for side, answer in sides.items() if answer)
+    return _filled(f"- {case}. {answers}{f': {row.why}' if row.why else ''}.", "  ")
 
 
 def _filled(text: str, indent: str = "") -> str:
