@@ -40,14 +40,15 @@ def hyperparameters() -> dict[str, Any]:
     return {key: value for key, value in made.items() if step_of(key) == "hyperparameters" and key not in APART}
 
 
-def test_the_recipe_of_the_page_leaves_a_log_that_is_right(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clock: list[int]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("mlsub.emit.recorder.drop_page_cache", lambda: None)
+def test_the_recipe_of_the_page_leaves_a_log_that_is_right(log: Path, clock: list[int]) -> None:
     [recipe] = [code for code in blocks("docs/emit.md", "python") if "time_ms=" in code]
-    exec(compile(recipe, "docs/emit.md", "exec"), {"hyperparameters": hyperparameters()})  # noqa: S102
-    log = tmp_path / "result_0.txt"
+    with recorder(log, usage="training", round="6.1", benchmark="qwen35_397b_grpo") as rec:
+        rec.log("cache_clear", True)
+        with rec.init():
+            rec.hyperparameters(hyperparameters())
+            rec.samples(train=16_384, evaluation=251)
+            rec.fresh_seed()
+        exec(compile(recipe, "docs/emit.md", "exec"), {"recorder": rec})  # noqa: S102
     written = records(log)
     [stop] = [one for one in written if one["key"] == "run_stop"]
     evaluations = [one for one in written if one["key"] == "eval_accuracy"]

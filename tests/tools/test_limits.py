@@ -1,4 +1,4 @@
-"""The table of limits says what the code does, and the code keeps each bound to the last."""
+"""The list of limits says what the code does, and the code keeps each bound to the last."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from tools.campaigns.limits.exactly import CASES, Case
 from tools.campaigns.limits.expressions import REPOSITORY
 
 PAGE = (REPOSITORY / "docs/reliability.md").read_text("utf-8")
-ROWS = {line.split("|")[1].strip(): line for line in PAGE[PAGE.index("\n## Limits") :].splitlines() if line[:2] == "| "}
+LIMITS = PAGE[PAGE.index("\n## Limits") : PAGE.index("\n## Campaigns")]
+ITEMS = dict(re.findall(r"^- \*\*(.*?)\*\*: (.*(?:\n  .*)*)", LIMITS, re.MULTILINE))
 UNITS = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40, "Kibit": 1 << 10}
 
 
-def _row(what: str) -> list[str]:
-    """The cells of the row whose first one begins with these words."""
-    [line] = [line for name, line in ROWS.items() if re.match(rf"{re.escape(what)}(?![^ ,])", name)]
-    return [cell.strip() for cell in line.strip("|").split("|")]
+def _limit(what: str) -> str:
+    """The text of the item whose name begins with these words."""
+    [limit] = [text for name, text in ITEMS.items() if re.match(rf"{re.escape(what)}(?![^ ,])", name)]
+    return " ".join(limit.split())
 
 
 @pytest.mark.parametrize("what", BOUNDS)
 def test_a_figure_is_that_of_the_code(what: str) -> None:
-    _, *limits = _row(what)
-    limit = "; ".join(limits)
+    limit = _limit(what)
     for where, shown in BOUNDS[what].items():
         assert re.search(rf"(?<![\d,]){re.escape(shown)}", limit), (where, shown, limit)
         match = re.search(r"([\d,]+)(?: (\w+))?", shown)
@@ -37,7 +37,7 @@ def test_a_figure_is_that_of_the_code(what: str) -> None:
         assert int(match[1].replace(",", "")) * UNITS.get(match[2], 1) == value(where), where
 
 
-def test_what_is_tried_exactly_is_in_the_table() -> None:
+def test_what_is_tried_exactly_is_in_the_list() -> None:
     known = {f"mlsub.{where}" for row in BOUNDS.values() for where in row}
     same = {"mlsub.convergence.filecheck:MAX_BYTES", "mlsub.packing.archive:MAX_MEMBERS"}  # imported there
     assert {case.where for case in CASES} - known == same

@@ -317,7 +317,7 @@ def test_pages_about_all_results_say_what_the_data_are(shared: Path) -> None:
     for one in found["distribution"]:
         content = (shared / one["contentUrl"].removeprefix(found["url"])).read_bytes()
         assert (one["contentSize"], one["sha256"]) == (str(len(content)), sha256(content).hexdigest())
-    assert [one["name"] for one in found["variableMeasured"]] == [field.name for field in FIELDS]
+    assert [one["name"] for one in found["variableMeasured"]] == [column.name for column in columns()]
     assert not any(one["description"] == "" for one in found["variableMeasured"])
     having = {page.name for page in shared.rglob("*.html") if Html(page.read_bytes()).datasets == [found]}
     assert having == {"index.html", "results.html"}

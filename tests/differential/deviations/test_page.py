@@ -19,7 +19,8 @@ _HEAD = """\
 # Where mlsub differs from the official tool, and why
 
 The reference is the official checker **in force for the round**, the release that submitters had at the deadline.
-These are all known differences; [deviations.yaml](deviations.yaml) has the source of each, and a test that shows it.
+These are all known differences between *official* tools and *mlsub*; [deviations.yaml](deviations.yaml) has the
+source of each, and a test that shows it.
 """
 
 
@@ -37,9 +38,9 @@ class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     id: str
     area: str
     case: str
-    official: str
     source: str
     test: str
+    official: str = ""
     mlsub: str = ""
     rounds: str = ""
     why: str = ""
@@ -64,8 +65,9 @@ def _section(area: Area, deviations: Deviations) -> str:
 
 def _item(row: Row) -> str:
     case = f"**{row.rounds}:** {row.case}" if row.rounds else row.case
-    mlsub = f"; *mlsub:* {row.mlsub}" if row.mlsub else ""
-    return _filled(f"- {case}. *Official tool:* {row.official}{mlsub}{f': {row.why}' if row.why else ''}.", "  ")
+    sides = {"Official": row.official, "mlsub": row.mlsub}
+    answers = "; ".join(f"*{side}:* {answer}" for side, answer in sides.items() if answer)
+    return _filled(f"- {case}. {answers}{f': {row.why}' if row.why else ''}.", "  ")
 
 
 def _filled(text: str, indent: str = "") -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-#: Rows of the table under "Limits", and of each the constants with their figures as they are written there.
+#: Items of the list under "Limits", and of each the constants with their figures as they are written there.
 BOUNDS: dict[str, dict[str, str]] = yaml.safe_load(Path(__file__).with_name("bounds.yaml").read_text())
 
 
