@@ -101,7 +101,10 @@ def find_flaws(content: Any, schema: dict[str, Any]) -> list[Flaw]:
 @lru_cache(maxsize=1)
 def _validator() -> Any:
     """A validator to which 1.0 is not a whole number, NaN not above 0, and a line end not the end of a text."""
-    from jsonschema import Draft202012Validator, FormatChecker, ValidationError, validators
+    try:
+        from jsonschema import Draft202012Validator, FormatChecker, ValidationError, validators
+    except ImportError as error:  # A browser has no rpds, which it needs.
+        raise MlsubError("a document that people write cannot be checked here: jsonschema cannot be loaded") from error
 
     def whole(_: Any, value: Any) -> bool:
         return isinstance(value, int) and not isinstance(value, bool)
