@@ -20,16 +20,16 @@ from pathlib import Path
 
 from mlsub.io import VERSION, MlsubError
 from mlsub.rounds import all_rounds, usages
+from tools.supply.audit import LOCK
+from tools.supply.build import REPOSITORY
 from tools.supply.build import build as build_wheel
 
-REPOSITORY = Path(__file__).parents[2]
 PYODIDE = REPOSITORY / "tests" / "commands" / "site" / "npm" / "node_modules" / "pyodide"
-LOCK = REPOSITORY / ".ci" / "requirements.txt"
 #: What a page loads of Pyodide; the rest is for Node.js and for developers.
 _OF_PYODIDE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "pyodide-lock.json", "python_stdlib.zip")
 _OF_PAGE = ("page.css", "page.js", "worker.js")
 #: Packages by the platform whose wheels are taken. PyYAML has none for a browser; without its part in C it is Python.
-_PACKAGES = {
+PACKAGES = {
     "pyemscripten_2026_0_wasm32": ("click", "mlperf-logging", "msgspec"),
     "manylinux2014_x86_64": ("pyyaml",),
 }
@@ -49,7 +49,7 @@ def build(folder: Path) -> None:
         raise MlsubError("Pyodide is not there: npm ci --prefix tests/commands/site/npm, as make browser-app does")
     with tempfile.TemporaryDirectory() as name:
         wheels, python, made = (Path(name, part) for part in ("wheels", "python", "made"))
-        for platform, packages in _PACKAGES.items():
+        for platform, packages in PACKAGES.items():
             _download(packages, platform, wheels)
         _, ours = build_wheel(REPOSITORY, Path(name, "ours"))
         _extract(ours, python)
@@ -66,7 +66,7 @@ def build(folder: Path) -> None:
         for file in _OF_PAGE:
             shutil.copy(Path(__file__).with_name(file), made)
         (made / "index.html").write_text(_page(), "utf-8")
-        _write_zip(python, made / "python.zip")
+        write_zip(python, made / "python.zip")
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(made, folder)
 
@@ -92,10 +92,13 @@ def _download(names: tuple[str, ...], platform: str, to: Path) -> None:
     to.mkdir(exist_ok=True)
     wanted = to / f"{platform}.txt"
     wanted.write_text(pinned(names, LOCK.read_text("utf-8")), "utf-8")
-    of = ("--platform", platform, "--python-version", _PYTHON, "--implementation", "cp")
-    of += ("--abi", f"cp{_PYTHON.replace('.', '')}", "--only-binary", ":all:", "--no-deps", "--require-hashes")
-    words = (sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", *of)
-    done = subprocess.run((*words, "-r", str(wanted), "-d", str(to)), capture_output=True, text=True, check=False)
+    words = (
+        *(sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check"),
+        *("--platform", platform, "--python-version", _PYTHON, "--implementation", "cp"),
+        *("--abi", f"cp{_PYTHON.replace('.', '')}", "--only-binary", ":all:", "--no-deps", "--require-hashes"),
+        *("-r", str(wanted), "-d", str(to)),
+    )
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode:
         raise MlsubError(f"{', '.join(names)} cannot be had for {platform}: {done.stderr.strip()[-500:]}")
 
@@ -118,7 +121,7 @@ def _options() -> Iterator[str]:
             yield f'<option value="{value}">{html.escape(round_.title)}</option>'
 
 
-def _write_zip(folder: Path, file: Path) -> None:
+def write_zip(folder: Path, file: Path) -> None:
     """Write what lies in a folder, but bytecode and libraries of Linux, as a zip that depends on no day or machine."""
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(folder.rglob("*")):

@@ -16,6 +16,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stderr, redirect_stdout
+from functools import partial
 from pathlib import Path
 from typing import IO
 
@@ -66,13 +67,14 @@ def answer(
         heard: hears of its progress.
     """
     os.chdir(folder)
-    status = 0
-    with redirect_stdout(io.StringIO()) as written, redirect_stderr(io.StringIO()) as said:
+    status, raw = 0, io.BytesIO()
+    with redirect_stdout(io.TextIOWrapper(raw, "utf-8")), redirect_stderr(io.StringIO()) as said:
         try:
             main([command, *options, "--format", format_, "--", *paths], prog_name="mlsub", obj=_Told(heard))
         except SystemExit as ended:
             status = ended.code if isinstance(ended.code, int) else 2
-    return status, written.getvalue(), said.getvalue()
+        sys.stdout.flush()
+        return status, raw.getvalue().decode(), said.getvalue()
 
 
 def open_dropped(place: str, heard: Heard) -> tuple[str, list[str], str]:
@@ -88,7 +90,7 @@ def open_dropped(place: str, heard: Heard) -> tuple[str, list[str], str]:
 
 
 def _opened(folder: Path, heard: Heard) -> tuple[Path, list[str]]:
-    names = sorted(os.listdir(folder))
+    names = _names_in(folder)
     if len(names) == 1 and _ARCHIVE.search(names[0]) and (folder / names[0]).is_file():
         unpacked = Path(f"/unpacked{folder}")
         unpacked.mkdir(parents=True)
@@ -98,8 +100,12 @@ def _opened(folder: Path, heard: Heard) -> tuple[Path, list[str]]:
             raise MlsubError(*(in_one_line(one) for one in error.findings)) from None
         except _DAMAGE as error:
             raise MlsubError(f"{names[0]} cannot be unpacked: {error}") from error
-        return unpacked, sorted(os.listdir(unpacked))
+        return unpacked, _names_in(unpacked)
     return folder, names
+
+
+def _names_in(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
 
 
 def unpack(file: Path, folder: Path, heard: Heard) -> None:
@@ -121,7 +127,7 @@ def unpack(file: Path, folder: Path, heard: Heard) -> None:
         if member.issym():
             links[member.name] = member.linkname
         elif stream is not None:
-            put_member(folder, member, iter(lambda stream=stream: stream.read(CHUNK), b""))
+            put_member(folder, member, iter(partial(stream.read, CHUNK), b""))
         else:
             place.mkdir(exist_ok=True)
     # Only all of them together show whether one leads out; nothing is written through one, as they come last.

@@ -12,6 +12,7 @@ let worker;
 let files = [];
 let answers = {};
 let shown = "check";
+let asked = 0;
 
 // A worker made of a blob keeps the policy of this page, so that it asks no other place either.
 function start() {
@@ -32,6 +33,7 @@ function say(text) {
 function busy(isBusy) {
   byId("progress").hidden = byId("stop").hidden = !isBusy;
   byId("save-json").disabled = isBusy;
+  document.body.dataset.answered = isBusy ? "" : asked;
 }
 
 function fail(text) {
@@ -44,7 +46,8 @@ function fail(text) {
 function hear(data) {
   if (data.failed) fail(data.failed);
   else if (data.html) show(data.html);
-  else if (data.json) save(data.json.text, data.json.command, "json", "application/json");
+  else if (data.json?.text) save(data.json.text, data.json.command, "json", "application/json");
+  else if (data.json) fail(data.json.said);
   else if (data.done === true) finish();
   else {
     const [what, unit] = data.command === "unpack" ? ["Unpacking", "bytes"] : [`Reading for ${data.command}`, "logs"];
@@ -94,6 +97,7 @@ function save(text, command, ending, type) {
 function ask(chosen) {
   if (!worker || !chosen.length) return fail(worker ? "There is no file in it." : NO_PYTHON);
   if (!byId("stop").hidden) stop();
+  asked += 1;
   files = chosen;
   answers = {};
   choose("check");
