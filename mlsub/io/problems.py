@@ -92,6 +92,9 @@ _BOUNDS = {
 }
 
 
+_NO_SCHEMAS = "Settings, or rules of your own, cannot be held against their schema: jsonschema cannot be loaded here."
+
+
 def find_flaws(content: Any, schema: dict[str, Any]) -> list[Flaw]:
     """Return what a schema refuses, up to a bound; a misspelled word is not also a missing one."""
     flaws = (flaw for error in _validator()(schema).iter_errors(content) for flaw in _flaws(error, ()))
@@ -104,7 +107,7 @@ def _validator() -> Any:
     try:
         from jsonschema import Draft202012Validator, FormatChecker, ValidationError, validators
     except ImportError as error:  # A browser has no rpds, which it needs.
-        raise MlsubError("a document that people write cannot be checked here: jsonschema cannot be loaded") from error
+        raise MlsubError(f"{_NO_SCHEMAS} Correct them where it can.") from error
 
     def whole(_: Any, value: Any) -> bool:
         return isinstance(value, int) and not isinstance(value, bool)

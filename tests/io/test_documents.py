@@ -250,5 +250,5 @@ def test_without_jsonschema_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a browser, which has no rpds."""
     problems._validator.cache_clear()
     monkeypatch.setitem(sys.modules, "jsonschema", None)
-    with pytest.raises(MlsubError, match=r"cannot be checked here: jsonschema cannot be loaded$"):
+    with pytest.raises(MlsubError, match="jsonschema cannot be loaded here"):
         find_flaws({}, {})

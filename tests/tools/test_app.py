@@ -22,12 +22,16 @@ APP = Path(inside.__file__).parent
 Members = dict[str, bytes | str | None]
 
 
+def mode_of(name: str) -> int:
+    return 0o755 if name.endswith(".sh") else 0o644
+
+
 def as_zip(members: Members, file: Path) -> None:
     """Bytes are a file, text is a link, None is a folder; what the name begins with ``=`` is there twice."""
     with zipfile.ZipFile(file, "w") as archive:
         for name, content in members.items():
             info = zipfile.ZipInfo(f"{name.lstrip('=')}{'/' if content is None else ''}")
-            info.external_attr = (0o120777 if isinstance(content, str) else 0o100644) << 16
+            info.external_attr = (0o120777 if isinstance(content, str) else mode_of(name)) << 16
             archive.writestr(info, content or b"")
 
 
@@ -40,7 +44,7 @@ def as_tar(members: Members, file: Path) -> None:
             elif isinstance(content, str):
                 member.type, member.linkname = tarfile.SYMTYPE, content
             else:
-                member.size = len(content)
+                member.size, member.mode = len(content), mode_of(name)
             archive.addfile(member, io.BytesIO(content) if isinstance(content, bytes) else None)
 
 
@@ -49,12 +53,13 @@ PACKERS = pytest.mark.parametrize(("pack", "name"), [(as_zip, "a.zip"), (as_tar,
 
 @PACKERS
 def test_an_archive_is_unpacked_as_it_is(pack: Callable[[Members, Path], None], name: str, tmp_path: Path) -> None:
-    members: Members = {"v1.0": None, "v1.0/A/b.txt": b"text", "v1.0/A/c.txt": "b.txt", "v1.0/d": None}
+    members: Members = {"v1.0": None, "v1.0/A/b.txt": b"text", "v1.0/A/d.sh": b"", "v1.0/A/c.txt": "b.txt", "v1.0/d": None}
     pack(members, tmp_path / name)
     (to := tmp_path / "to").mkdir()
     inside.unpack(tmp_path / name, to, lambda *_: None)
     found = {path.relative_to(to).as_posix() for path in to.rglob("*")}
-    assert found == {"v1.0", "v1.0/A", "v1.0/A/b.txt", "v1.0/A/c.txt", "v1.0/d"}
+    assert found == {"v1.0", "v1.0/A", "v1.0/A/b.txt", "v1.0/A/c.txt", "v1.0/A/d.sh", "v1.0/d"}
+    assert [(to / "v1.0/A" / name).stat().st_mode & 0o100 for name in ("b.txt", "d.sh")] == [0, 0o100]
     assert (to / "v1.0/A/c.txt").readlink() == Path("b.txt")
     assert (to / "v1.0/A/b.txt").read_bytes() == b"text"
 

@@ -88,7 +88,7 @@ def opened(browser: Any, app: Path, serve: Callable[[Path], str]) -> Iterator[Op
 @pytest.fixture
 def acme(tmp_path: Path) -> Path:
     """The folder of a round, with one organisation."""
-    return make_tree(tmp_path, "v1.0", "ACME", ("resnet",)).root.parent
+    return make_tree(tmp_path, "v1.0", "ACME", ("resnet",)).folder.parent
 
 
 def drop(opened: Opened, path: Path, where: str = "#folder") -> str:
@@ -148,10 +148,8 @@ def as_tar(folder: Path, file: Path) -> Path:
 def test_an_archive_is_unpacked(
     opened: Opened, acme: Path, pack: Callable[[Path, Path], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    suffix = "zip" if pack is as_zip else "tar.gz"
-    assert drop(opened, pack(acme, acme.with_name(f"ours.{suffix}")), "#files").startswith(
-        "check: accepted; score: all"
-    )
+    file = pack(acme, acme.with_name("ours.zip" if pack is as_zip else "ours.tar.gz"))
+    assert drop(opened, file, "#files").startswith("check: accepted; score: all entries accepted")
     found = {command: placed(saved(opened, command)) for command in COMMANDS}
     assert found == on_command_line(acme, monkeypatch=monkeypatch)
 
@@ -164,7 +162,7 @@ def test_the_page_of_an_answer_is_that_of_the_command(
     for command in COMMANDS:
         due = run(command, acme.name, "--format", "html").stdout.replace(str(acme.parent), "")
         assert re.sub(r"/drop\d+", "", saved(opened, command, "html")) == due
-        assert opened.page.frame_locator("#document").locator("h1").is_visible()
+        opened.page.frame_locator("#document").locator("h1").wait_for()
 
 
 def test_logs_alone_are_asked_about_in_the_round_that_is_chosen(opened: Opened, acme: Path) -> None:
@@ -197,17 +195,11 @@ def test_an_archive_that_is_refused_says_so(
 
 
 def test_settings_that_a_browser_cannot_follow_are_named(opened: Opened, acme: Path) -> None:
-    for text, said in [
-        ("jobs = 3\n", "mlsub check: --jobs 3: no process can be started here. Leave it out."),
-        (
-            'job = "x"\n',
-            "mlsub check: a document that people write cannot be checked here: jsonschema cannot be loaded",
-        ),
-    ]:
+    for text, said in [("jobs = 3", "no process can be started here"), ("job = 3", "jsonschema cannot be loaded")]:
         (acme / "mlsub.toml").write_text(text)
-        drop(opened, acme)
+        assert drop(opened, acme).startswith("check: something could not be read or is missing")
         opened.page.click("[data-command=check]")
-        assert opened.page.inner_text("#said") == said
+        assert said in opened.page.inner_text("#said")
 
 
 def test_a_folder_is_dropped(opened: Opened, acme: Path) -> None:
@@ -251,6 +243,7 @@ def test_it_works_by_keyboard_on_a_phone_in_light_and_dark(
             assert stops[:7] == ["files", "round", "Check", "Score", "Review", "save-html", "save-json"]
             page.page.locator("[data-command=score]").focus()
             page.page.keyboard.press("Enter")
+            page.page.frame_locator("#document").get_by_text("resnet").first.wait_for()
             assert page.page.locator("[data-command=score]").get_attribute("aria-pressed") == "true"
             assert page.violations() == []
             assert page.overflow() == 0

@@ -140,6 +140,11 @@ def unpack(file: Path, folder: Path, heard: Heard) -> None:
 _Member = tuple[tarfile.TarInfo, IO[bytes] | None]
 
 
+def _with_mode(member: tarfile.TarInfo, mode: int) -> tarfile.TarInfo:
+    member.mode = mode & 0o777
+    return member
+
+
 def _zip_members(file: Path) -> Iterator[_Member]:
     with zipfile.ZipFile(file) as archive:
         for info in archive.infolist():
@@ -152,8 +157,10 @@ def _zip_members(file: Path) -> Iterator[_Member]:
                 with archive.open(info) as stream:
                     yield make_member(name, tarfile.SYMTYPE, target=stream.read(CHUNK).decode()), None
             else:
+                # Where there are no rights, as from Windows, it might be executed.
+                mode = info.external_attr >> 16 or 0o100
                 with archive.open(info) as stream:
-                    yield make_member(name, size=info.file_size), stream
+                    yield _with_mode(make_member(name, size=info.file_size), mode), stream
 
 
 def _tar_members(file: Path, heard: Heard) -> Iterator[_Member]:
@@ -169,6 +176,6 @@ def _tar_members(file: Path, heard: Heard) -> Iterator[_Member]:
             elif member.issym():
                 yield make_member(name, tarfile.SYMTYPE, target=member.linkname), None
             elif member.isreg():
-                yield make_member(name, size=member.size), archive.extractfile(member)
+                yield _with_mode(make_member(name, size=member.size), member.mode), archive.extractfile(member)
             else:
                 raise MlsubError(f"{name[:200]!r} in {file.name} is neither a file, a folder nor a link")

@@ -80,8 +80,11 @@ function choose(command) {
     button.setAttribute("aria-pressed", String(button.dataset.command === command));
   }
   const { text = "", said = "" } = answers[command] ?? {};
-  byId("document").srcdoc = text;
-  byId("document").title = `The answer of ${command}`;
+  // A frame that was hidden when it got a document may stay blank, so each has a new one.
+  const frame = byId("document").cloneNode();
+  frame.srcdoc = text;
+  frame.title = `The answer of ${command}`;
+  byId("document").replaceWith(frame);
   byId("said").textContent = said;
   byId("said").hidden = !said;
 }
@@ -100,8 +103,8 @@ function ask(chosen) {
   asked += 1;
   files = chosen;
   answers = {};
-  choose("check");
-  byId("answers").hidden = true;
+  shown = "check";
+  byId("answers").hidden = byId("said").hidden = true;
   busy(true);
   byId("progress").removeAttribute("value");
   say("Starting …");

@@ -31,10 +31,10 @@ function mount(FS, files) {
   return place;
 }
 
-// Rights as a user's files have them, and times: those of folders no browser tells.
+// Rights of which no finding speaks, for a browser tells none, and times: it tells those of files alone.
 function settle(FS, node) {
   const folder = FS.isDir(node.mode);
-  node.mode &= folder ? ~0o022 : ~0o133;
+  node.mode &= ~0o022;
   node.mtime = node.ctime = folder ? 0 : node.contents.lastModified;
   if (folder) Object.values(node.contents).forEach((child) => settle(FS, child));
 }
