@@ -53,7 +53,13 @@ PACKERS = pytest.mark.parametrize(("pack", "name"), [(as_zip, "a.zip"), (as_tar,
 
 @PACKERS
 def test_an_archive_is_unpacked_as_it_is(pack: Callable[[Members, Path], None], name: str, tmp_path: Path) -> None:
-    members: Members = {"v1.0": None, "v1.0/A/b.txt": b"text", "v1.0/A/d.sh": b"", "v1.0/A/c.txt": "b.txt", "v1.0/d": None}
+    members: Members = {
+        "v1.0": None,
+        "v1.0/A/b.txt": b"text",
+        "v1.0/A/d.sh": b"",
+        "v1.0/A/c.txt": "b.txt",
+        "v1.0/d": None,
+    }
     pack(members, tmp_path / name)
     (to := tmp_path / "to").mkdir()
     inside.unpack(tmp_path / name, to, lambda *_: None)

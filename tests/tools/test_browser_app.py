@@ -10,6 +10,7 @@ import tarfile
 import threading
 import zipfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -63,7 +64,6 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page, built."""
     if not PYODIDE.is_dir():
         absent("needs Pyodide: npm ci --prefix tests/commands/site/npm")
-    return Path("/work/wt-app/build/app")  # XXX
     folder = tmp_path_factory.mktemp("built") / "app"
     try:
         build(folder)
@@ -91,11 +91,19 @@ def acme(tmp_path: Path) -> Path:
     return make_tree(tmp_path, "v1.0", "ACME", ("resnet",)).folder.parent
 
 
+@contextmanager
+def answered(opened: Opened) -> Iterator[None]:
+    """Wait until the page has answered what is asked within."""
+    opened.page.locator("#stop[hidden]").wait_for(state="attached")
+    before = int(opened.page.get_attribute("body", "data-answered") or 0)
+    yield
+    opened.page.locator(f"body[data-answered='{before + 1}']").wait_for(state="attached")
+
+
 def drop(opened: Opened, path: Path, where: str = "#folder") -> str:
     """Choose a folder or a file, and return what the page says in the end."""
-    before = int(opened.page.get_attribute("body", "data-answered") or 0)
-    opened.page.set_input_files(where, path)
-    opened.page.locator(f"body[data-answered='{before + 1}']").wait_for(state="attached")
+    with answered(opened):
+        opened.page.set_input_files(where, path)
     return opened.page.inner_text("#status")
 
 
@@ -169,10 +177,11 @@ def test_logs_alone_are_asked_about_in_the_round_that_is_chosen(opened: Opened, 
     [log, *_] = sorted(acme.rglob("result_*.txt"))
     assert drop(opened, log, "#files").startswith("check: something could not be read or is missing; ")
     assert "--round" in opened.page.inner_text("#said")
-    opened.page.select_option("#round", "training 1.0")
-    opened.page.get_by_text("check: accepted").wait_for()
+    with answered(opened):
+        opened.page.select_option("#round", "training 1.0")
     assert placed(saved(opened, "check"))["reports"][0]["round"] == "1.0"
-    opened.page.select_option("#round", "")
+    with answered(opened):
+        opened.page.select_option("#round", "")
 
 
 @pytest.mark.parametrize(
@@ -203,12 +212,11 @@ def test_settings_that_a_browser_cannot_follow_are_named(opened: Opened, acme: P
 
 
 def test_a_folder_is_dropped(opened: Opened, acme: Path) -> None:
-    before = int(opened.page.get_attribute("body", "data-answered") or 0)
     session = opened.context.new_cdp_session(opened.page)
     data = {"items": [], "files": [str(acme)], "dragOperationsMask": 1}
-    for kind in ("dragEnter", "dragOver", "drop"):
-        session.send("Input.dispatchDragEvent", {"type": kind, "x": 200, "y": 200, "data": data})
-    opened.page.locator(f"body[data-answered='{before + 1}']").wait_for(state="attached")
+    with answered(opened):
+        for kind in ("dragEnter", "dragOver", "drop"):
+            session.send("Input.dispatchDragEvent", {"type": kind, "x": 200, "y": 200, "data": data})
     assert opened.page.inner_text("#status").startswith("check: accepted")
 
 
