@@ -9,6 +9,7 @@ import gc
 import io
 import os
 import re
+import shutil
 import stat
 import sys
 import tarfile
@@ -32,6 +33,7 @@ from mlsub.workspace import in_one_line
 #: Called with what is done, and what there is to do.
 Heard = Callable[[int, int], None]
 _ARCHIVE = re.compile(r"\.(zip|tar|tgz|tbz2?|txz|tar\.(gz|bz2|xz))$", re.IGNORECASE)
+_UNPACKED = "/unpacked"
 #: What is unpacked lies in memory, of which a page has few gigabytes.
 MAX_UNPACKED = 1 << 30
 _DAMAGE = (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError)
@@ -80,8 +82,10 @@ def answer(
 def open_dropped(place: str, heard: Heard) -> tuple[str, list[str], str]:
     """Return the folder that what was dropped lies in, its names, and why there is nothing to ask about, if so.
 
-    A single archive is unpacked before.
+    A single archive is unpacked before, in place of an earlier one.
     """
+    os.chdir("/")
+    shutil.rmtree(_UNPACKED, ignore_errors=True)
     try:
         folder, names = _opened(Path(place), heard)
     except MlsubError as error:
@@ -92,7 +96,7 @@ def open_dropped(place: str, heard: Heard) -> tuple[str, list[str], str]:
 def _opened(folder: Path, heard: Heard) -> tuple[Path, list[str]]:
     names = _names_in(folder)
     if len(names) == 1 and _ARCHIVE.search(names[0]) and (folder / names[0]).is_file():
-        unpacked = Path(f"/unpacked{folder}")
+        unpacked = Path(f"{_UNPACKED}{folder}")
         unpacked.mkdir(parents=True)
         try:
             unpack(folder / names[0], unpacked, heard)
