@@ -237,6 +237,20 @@ def test_a_folder_is_dropped(opened: Opened, acme: Path) -> None:
     assert opened.page.inner_text("#status").startswith("check: accepted")
 
 
+def test_what_takes_long_can_be_stopped(browser: Any, app: Path, acme: Path, serve: Callable[[Path], str]) -> None:
+    with Opened(browser, serve(app), "index.html") as page:
+        page.page.set_default_timeout(HUNG * 1000)
+        held: list[Any] = []
+        page.context.route("**/python.zip", lambda route: held.append(route))
+        page.page.reload()
+        page.page.set_input_files("#folder", acme)
+        page.page.locator("#stop").wait_for()
+        page.context.unroute("**/python.zip")
+        page.page.click("#stop")
+        assert (page.page.inner_text("#status"), len(held)) == ("Stopped.", 1)
+        assert drop(page, acme).startswith("check: accepted")
+
+
 def test_nothing_leaves_the_page(
     browser: Any, app: Path, acme: Path, serve: Callable[[Path], str], tmp_path: Path
 ) -> None:
