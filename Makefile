@@ -33,7 +33,7 @@ PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help install demo test test-all lint format docs dist lock bench parity clauses campaigns mutants supply clean \
-	suite adapters browser lowest newest long fuzz faults limits long-parity licences sbom audit
+	browser-app suite adapters browser lowest newest long fuzz faults limits long-parity licences sbom audit
 
 help:
 	@echo "make install    set up $(VENV)"
@@ -44,6 +44,7 @@ help:
 	@echo "make lint       run ruff, mypy, import-linter, and check the imports of the tests"
 	@echo "make format     format the code"
 	@echo "make docs       build the documentation in build/docs"
+	@echo "make browser-app  build a page in build/app that checks in a browser"
 	@echo "make dist       build sdist and wheel in dist, and test the wheel"
 	@echo "make lock       renew the lock file of CI"
 	@echo "make bench      time mlsub beside a floor script and the official tools; BENCH='--only check' for some cases"
@@ -99,11 +100,17 @@ $(NPM)/node_modules/.package-lock.json: $(NPM)/package-lock.json
 	npm ci --prefix $(NPM) --ignore-scripts --no-audit --no-fund --loglevel=error
 	touch $@
 
+# What a server needs: python3 -m http.server --bind 127.0.0.1 -d build/app
+browser-app: $(STAMP) $(NPM)/node_modules/.package-lock.json
+	$(EXTRA) '.[release]'
+	$(BIN)/python -m tools.app.build build/app
+	@echo "build/app/index.html"
+
 # Chromium and npm themselves come from the system; .ci/run installs them.
 browser: $(DOCS) $(NPM)/node_modules/.package-lock.json
-	$(EXTRA) '.[browser]'
+	$(EXTRA) '.[browser,release]'
 	MLSUB_TESTS=all MLSUB_BROWSER=required MLSUB_SCREENSHOTS=$(SCREENSHOTS) $(BIN)/python -m pytest \
-		$(wildcard tests/commands/site/test_browser*.py) tests/docs/test_browser.py
+		$(wildcard tests/commands/site/test_browser*.py) tests/docs/test_browser.py tests/tools/test_browser_app.py
 
 # What depends on other packages the most, in three minutes of one core; the versions of Python and of the packages differ.
 SMOKE := tests/io tests/log tests/rules tests/present tests/convergence tests/emit tests/commands/db tests/commands/seal \
@@ -146,6 +153,7 @@ docs: $(DOCS)
 	rm -rf build/pages build/docs
 	$(BIN)/python -m docs.reference build/pages
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	test ! -d build/app || cp -R build/app build/docs/app
 	@echo "build/docs/index.html"
 
 # The wheel is made of the sdist, so what the sdist lacks the wheel lacks too.

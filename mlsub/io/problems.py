@@ -93,6 +93,9 @@ _BOUNDS = {
 }
 
 
+_NO_SCHEMAS = "Settings, or rules of your own, cannot be held against their schema: jsonschema cannot be loaded here."
+
+
 def find_flaws(content: Any, schema: dict[str, Any]) -> list[Flaw]:
     """Return what a schema refuses, up to a bound; a misspelled word is not also a missing one."""
     flaws = (flaw for error in _validator()(schema).iter_errors(content) for flaw in _flaws(error, ()))
@@ -102,7 +105,10 @@ def find_flaws(content: Any, schema: dict[str, Any]) -> list[Flaw]:
 @lru_cache(maxsize=1)
 def _validator() -> Any:
     """A validator to which 1.0 is not a whole number, NaN not above 0, and a line end not the end of a text."""
-    from jsonschema import Draft202012Validator, FormatChecker, ValidationError, validators
+    try:
+        from jsonschema import Draft202012Validator, FormatChecker, ValidationError, validators
+    except ImportError as error:  # A browser has no rpds, which it needs.
+        raise MlsubError(f"{_NO_SCHEMAS} Correct them where it can.") from error
 
     def whole(_: Any, value: Any) -> bool:
         return isinstance(value, int) and not isinstance(value, bool)

@@ -107,7 +107,12 @@ def progress_bar(what: str = "reading logs") -> Iterator[ProgressBar | None]:
 
     Yields:
         What is called with what is done and what there is to do, in whatever unit; None where there is no terminal.
+        A caller that is no terminal gives its own as ``obj`` of click's context.
     """
+    context = click.get_current_context(silent=True)
+    if context is not None and isinstance(context.obj, ProgressBar):
+        yield context.obj
+        return
     if not _is_shown():
         yield None
         return

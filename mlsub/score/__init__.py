@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import operator
 from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,7 +45,12 @@ def olympic_mean(minutes: Sequence[float | None], dropped: int) -> float | None:
     kept = ordered[dropped : len(ordered) - dropped]
     if not kept or math.isinf(kept[-1]):
         return None
-    return sum(kept) / len(kept)
+    return add_in_order(kept) / len(kept)
+
+
+def add_in_order(values: Iterable[float]) -> float:
+    """The sum of floats as every Python makes it, to the last digit; ``sum`` rounds in another way from 3.12 on."""
+    return reduce(operator.add, values, 0.0)
 
 
 def weak_minutes(timelines: Sequence[Timeline], least: int) -> float | None:

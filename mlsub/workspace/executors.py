@@ -6,6 +6,7 @@ import logging
 import os
 import re
 import signal
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -124,6 +125,10 @@ def run_here(work: Callable[[Any], T], tasks: Iterable[Any], context: Context, s
 def local_processes(jobs: int | None, size: int) -> int:
     """How many processes of this machine read; arguments as of :func:`open_pool`."""
     if jobs is None and size < PAYS_FROM:
+        return 1
+    if sys.platform == "emscripten":  # A browser, in which Python starts no process.
+        if (jobs or 1) > 1:
+            raise MlsubError(f"--jobs {jobs}: no process can be started here. Leave it out.")
         return 1
     # Those that this process may use: fewer than there are in many a job of a cluster.
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -16,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Meta
 
+from mlsub.io import MlsubError, problems
 from mlsub.io.data import load_yaml
 from mlsub.io.documents import DocumentType, Pair, read_document, read_pairs
 from mlsub.io.problems import FileProblemsError, find_flaws
@@ -242,3 +244,11 @@ def test_json_is_read_as_the_standard_reads_it(tmp_path_factory: Any, content: d
     if indent:
         lines = file.read_text().splitlines()
         assert all(json.dumps(pair.key) in lines[pair.line - 1] for pair in pairs)
+
+
+def test_without_jsonschema_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a browser, which has no rpds."""
+    problems._validator.cache_clear()
+    monkeypatch.setitem(sys.modules, "jsonschema", None)
+    with pytest.raises(MlsubError, match="jsonschema cannot be loaded here"):
+        find_flaws({}, {})

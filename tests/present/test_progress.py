@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
+import click
 import pytest
 
 from mlsub.present import terminal
@@ -54,6 +55,24 @@ def test_what_takes_longer_shows_how_far_it_is_and_leaves_nothing(
         progress(3, 4)
         assert "75%" in stderr.getvalue()
     assert stderr.getvalue().endswith("\x1b[2K")  # The line is cleared.
+
+
+def test_a_caller_that_is_no_terminal_hears_of_it() -> None:
+    """Such as the page that runs in a browser."""
+    heard: list[tuple[int, int]] = []
+
+    class Told(terminal.ProgressBar):
+        def __call__(self, done: int, total: int) -> None:
+            heard.append((done, total))
+
+    @click.command()
+    def work() -> None:
+        with progress_bar() as progress:
+            assert progress is not None
+            progress(1, 2)
+
+    work.main([], standalone_mode=False, obj=Told("reading"))
+    assert heard == [(1, 2)]
 
 
 @pytest.mark.parametrize(("is_terminal", "term"), [(False, "xterm"), (True, "dumb")])

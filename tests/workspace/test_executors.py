@@ -68,6 +68,13 @@ def test_processes_are_started_where_they_pay_or_are_asked_for(monkeypatch: pyte
     assert local_processes(4, 0) == 4
 
 
+def test_a_browser_starts_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.platform", "emscripten")
+    assert (local_processes(None, PAYS_FROM), local_processes(1, 0)) == (1, 1)
+    with pytest.raises(MlsubError, match=r"^--jobs 2: no process can be started here\. Leave it out\.$"):
+        local_processes(2, 0)
+
+
 @pytest.mark.parametrize("words", ["local", "local:2", "cloud:2", "", "dask://nowhere", "dask://nowhere:٢"])
 def test_what_is_no_executor_is_named(words: str) -> None:
     with pytest.raises(MlsubError, match="executor"), open_pool(Context(executor=words), 0):

@@ -13,6 +13,7 @@ import msgspec
 from mlsub.findings import Finding
 from mlsub.io import MlsubError
 from mlsub.io.data import blake2b
+from mlsub.score import add_in_order
 from mlsub.submission.report import EnergyResult
 
 
@@ -256,7 +257,7 @@ def run_joules(run: RunPower, duration_ms: float) -> float:
         watts.append(switch.efficiency * switch.watts)
     if not any(node.watts is not None and node.counted for node in run.nodes):
         raise MlsubError("there is no power_reading between start and stop of a measurement")
-    joules = sum(each * duration_ms for each in watts) / 1000
+    joules = add_in_order(each * duration_ms for each in watts) / 1000
     if not math.isfinite(joules):
         raise MlsubError("the numbers are too large")
     return joules
@@ -299,7 +300,7 @@ def weak_energy(power: Power, counted: Sequence[float | None]) -> EnergyResult:
 def _mean(joules: Sequence[float | None]) -> float | None:
     """The mean, None where one is unknown or there is none."""
     known = [each for each in joules if each is not None]
-    return sum(known) / len(known) if known and len(known) == len(joules) else None
+    return add_in_order(known) / len(known) if known and len(known) == len(joules) else None
 
 
 def _finite(mean: float | None, factor: float = 1.0) -> float | None:

@@ -56,9 +56,13 @@ def pages(site: Path) -> list[str]:
 
 
 class Opened:
-    """A page of a site in the browser; ``said`` is what it complained of, ``asked`` what it wanted from elsewhere."""
+    """A page of a site in the browser; ``said`` is what it complained of, ``asked`` what it wanted from elsewhere.
 
-    def __init__(self, browser: Any, site: Path, name: str, **context: Any) -> None:
+    The site is a folder, or the address that it is served at.
+    """
+
+    def __init__(self, browser: Any, site: Path | str, name: str, **context: Any) -> None:
+        self._site = site
         self.context = browser.new_context(viewport={"width": 1280, "height": 900}, **context)
         self.page = self.context.new_page()
         self.said: list[str] = []
@@ -69,7 +73,8 @@ class Opened:
         self.page.on("requestfailed", lambda request: self.said.append(request.url))
         self.page.on("request", lambda request: self.asked.append(request.url))
         path, _, chosen = name.partition("#")
-        self.page.goto((site / path).as_uri() + (f"#{chosen}" if chosen else ""))
+        address = (site / path).as_uri() if isinstance(site, Path) else site + path
+        self.page.goto(address + (f"#{chosen}" if chosen else ""))
 
     def _heard(self, dialog: Any) -> None:
         self.said.append(f"dialog: {dialog.message}")
@@ -83,8 +88,9 @@ class Opened:
 
     @property
     def elsewhere(self) -> list[str]:
-        """What was asked for that is no file of a disk."""
-        return [url for url in self.asked if not url.startswith(("file:", "data:"))]
+        """What was asked for that is no file of a disk, and not of the site."""
+        own = ("file:", "data:") if isinstance(self._site, Path) else (self._site, f"blob:{self._site}", "data:")
+        return [url for url in self.asked if not url.startswith(own)]
 
     def column(self, section: str, place: int) -> list[str]:
         """The texts of one column of a section's first table, in the order of the rows that are shown."""
