@@ -57,7 +57,8 @@ Span = tuple[float, float]
 class Intervals(msgspec.Struct, frozen=True, array_like=True):
     """The closed intervals of a log in the order of its records, in ms since the Unix epoch.
 
-    An interval that never stops ends at infinity. ``cut`` says that there were more than anyone logs.
+    An interval that never stops ends at infinity, and a first block that no record starts begins at minus infinity.
+    ``cut`` says that there were more than anyone logs.
     """
 
     block: tuple[Span, ...] = ()
@@ -162,6 +163,9 @@ class IntervalFold:
             self._open.setdefault(kind, event.time_ms)
         elif kind in self._open:
             self._close(kind, event.time_ms)
+        elif kind == "block" and not self._spans[kind]:
+            # Some trainings log where the first block ends alone: it begins with the run.
+            self._spans[kind].append((-math.inf, event.time_ms))
 
     def _close(self, kind: str, stop: float) -> None:
         spans = self._spans[kind]

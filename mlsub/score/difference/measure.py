@@ -175,7 +175,7 @@ class MeasuredEntry(msgspec.Struct, frozen=True, kw_only=True):
             "phases": phases,
             "run": result.logs[0].name if len(result.logs) == 1 else None,
             "evaluations": _mean([len(log.run.evaluations) for log in self.logs]),
-            "blocks": _mean([log.run.timeline.blocks for log in self.logs]),
+            "blocks": _mean(_all_known(map(_count_blocks, self.logs)) or ()),
             "curve": _curve_of(sorted(self.logs, key=lambda log: log.minutes or 0)[len(self.logs) // 2 :][:1]),
         }
         return EntrySide(**fields)
@@ -270,6 +270,14 @@ def _all_known(values: Iterable[T | None]) -> tuple[T, ...] | None:
 
 def _mean(values: Sequence[float]) -> float | None:
     return sum(values) / len(values) if values else None
+
+
+def _count_blocks(log: LogReport) -> int | None:
+    """How many blocks the timed region of a run has; None where its times are not known."""
+    start, stop = (usable_number(time) for time in (log.run.timeline.run_start, log.run.timeline.run_stop))
+    if start is None or stop is None or log.intervals is None:
+        return None
+    return sum(begin < stop and end > start for begin, end in log.intervals.block)
 
 
 def _phases_of_log(log: LogReport) -> Phases | None:

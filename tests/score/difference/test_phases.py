@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from mlsub.log import lengths as module
 from mlsub.log.events import LogReader, read_log
 from mlsub.log.lengths import IntervalFold, Intervals, Span
-from mlsub.score.difference.measure import TIMED, Phases, phases_of
+from mlsub.score.difference.measure import TIMED, Phases, _count_blocks, phases_of
 from tools.support.judging import report_on
 
 INF = float("inf")
@@ -103,6 +103,28 @@ def test_of_many_processes_the_first_start_and_stop_count(tmp_path: Path) -> Non
         ("epoch_start", 40),
     )
     assert read_intervals(file) == Intervals(((10.0, 20.0),), ((40.0, INF),), ((23.0, 30.0),))
+
+
+def test_a_first_block_that_no_record_starts_begins_with_the_run(tmp_path: Path) -> None:
+    edges = (("block_stop", 30), ("eval_start", 31), ("eval_stop", 40), ("block_stop", 41), ("block_start", 42))
+    file = log(tmp_path / "result_0.txt", ("run_start", 10), *edges, ("block_stop", 50), ("run_stop", 50))
+    intervals = read_intervals(file)
+    assert intervals == Intervals(((-INF, 30.0), (42.0, 50.0)), (), ((31.0, 40.0),))
+    assert told(phases_of(intervals, (10.0, 50.0))) == {
+        "start": 0,
+        "training": 28,
+        "before_evaluation": 1,
+        "evaluation": 9,
+        "pauses": 2,
+        "end": 0,
+    }
+
+
+def test_blocks_are_those_of_the_timed_region(tmp_path: Path) -> None:
+    before, after = (("block_start", 1), ("block_stop", 2)), (("block_start", 52), ("block_stop", 60))
+    timed = (("run_start", 10), ("block_stop", 30), ("block_start", 42), ("block_stop", 50), ("run_stop", 50))
+    file = log(tmp_path / "result_0.txt", *before, *timed[:1], ("block_start", 10), *timed[1:], *after)
+    assert _count_blocks(report_on(file, "training", "5.1", intervals=True)) == 2
 
 
 def test_times_that_are_no_times_and_text_between_are_passed_over(tmp_path: Path) -> None:
