@@ -1,7 +1,7 @@
 """Seal and open age's format v1 with a passphrase, as a stream, by the primitives of ``cryptography``.
 
-pyrage, which seals for recipients, has passphrases too, but keeps the whole file in memory and lets nobody choose or
-bound the work of scrypt; docs/seal.md says what users would lose. The format is that of
+pyrage, which seals for recipients, has passphrases too, but keeps the whole file in memory, chooses the work of scrypt
+by measuring the machine, up to 1 GiB, and ends the process where memory does not suffice. The format is that of
 https://age-encryption.org/v1: a file key of 16 bytes, wrapped by scrypt and ChaCha20-Poly1305; a header under
 HMAC-SHA-256; the payload in chunks of 64 KiB, each under ChaCha20-Poly1305 with a nonce made of its number and whether
 it is the last.
