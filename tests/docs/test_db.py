@@ -108,7 +108,7 @@ class Entry(NamedTuple):
 
     @property
     def title(self) -> str:
-        return "SSD" if self.benchmark == "ssd" and self.round < "v2" else TITLES[self.benchmark]
+        return "SSD" if self.benchmark == "ssd" and self.round < "2" else TITLES[self.benchmark]
 
 
 def entries(corpus: Path) -> list[Entry]:
@@ -122,7 +122,7 @@ def _entry(folder: Path) -> Entry:
     described: dict[str, Any] = json.loads((organisation / "systems" / f"{folder.parent.name}.json").read_bytes())
     names = f"{described['accelerator_model_name']} {folder.parent.name}"
     return Entry(
-        round=organisation.parent.name,
+        round=organisation.parent.name.removeprefix("v"),
         folder=organisation.name,
         benchmark=folder.name,
         closed=described.get("division") in ("closed", "close"),
@@ -177,7 +177,7 @@ def pod16(found: list[Entry]) -> list[tuple[Any, ...]]:
 
 
 def instincts(found: list[Entry]) -> list[tuple[Any, ...]]:
-    own = [one for one in found if one.benchmark == "llama2_70b_lora" and one.round == "v5.1" and one.chips == 8]
+    own = [one for one in found if one.benchmark == "llama2_70b_lora" and one.round == "5.1" and one.chips == 8]
     own = [one for one in own if one.chip[1:2] == ("AMD",)]
     best = {chip: (min(one.minutes for one in members), len(members)) for (chip,), members in grouped(own, "chip")}
     slowest = max(minutes for minutes, _ in best.values())

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from mlsub.commands.db.schema import FORMAT
 from mlsub.commands.output import Target
 from mlsub.io import VERSION, MlsubError
 from tests.commands.db.place import Place, duckdb
@@ -42,7 +43,7 @@ def test_a_database_of_another_version_is_built_anew_with_one_line(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run("db", "build", "rounds")
-    monkeypatch.setattr("mlsub.commands.db.build.FORMAT", 7)
+    monkeypatch.setattr("mlsub.commands.db.build.FORMAT", FORMAT + 1)
     outcome = run("db", "build", "rounds")
     assert (outcome.status, outcome.stderr) == (
         0,

@@ -112,8 +112,8 @@
   const whole = (value) => value.toLocaleString("en", { maximumFractionDigits: 0 });
   const amount = (value) => (value >= 1000 ? whole(value) : number(value));
   const rate = (value) => (value >= 100 ? whole(value) : short(value));
-  // As Python rounds: what lies between two goes to the even one.
-  const fixed = (value, digits) => new Intl.NumberFormat("en", { minimumFractionDigits: digits, maximumFractionDigits: digits, roundingMode: "halfEven", useGrouping: false }).format(value);
+  // As Python rounds: what lies right between two goes to the even one, and Intl takes the shortest decimal for the number.
+  const fixed = (value, digits) => !Number.isInteger(value * 2 ** (digits + 1)) ? value.toFixed(digits) : new Intl.NumberFormat("en", { minimumFractionDigits: digits, maximumFractionDigits: digits, roundingMode: "halfEven", useGrouping: false }).format(value);
   const arrows = (text) => text.replaceAll("->", "→");
   const signed = (value, digits, zero = Number(fixed(value, digits)) === 0) => (value < 0 && !zero ? "-" : "+") + fixed(Math.abs(value), digits);
   const cut = (text, most = 40) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
