@@ -8,6 +8,7 @@ import os
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from functools import lru_cache
 from typing import IO, Any, NamedTuple
 
@@ -95,6 +96,19 @@ _ABSURD = 1e13
 def rounded(value: float, decimals: int) -> str:
     """A number for people; one that no honest log could give is kept short."""
     return f"{value:.{decimals}f}" if abs(value) < _ABSURD else f"{value:.3g}"
+
+
+def utc(time_ms: float | None) -> datetime | None:
+    """A time in milliseconds since 1970; None for one that no calendar has."""
+    try:
+        return None if time_ms is None else datetime.fromtimestamp(time_ms / 1000, UTC)
+    except (OverflowError, ValueError, OSError):
+        return None
+
+
+def in_digits(value: float, most: int = 6) -> str:
+    """A number for people: of thousands no fractions, of smaller ones so many digits."""
+    return f"{value:,.0f}" if 1000 <= abs(value) < 1e15 else f"{value:.{most}g}"
 
 
 def first_few(names: Iterable[str], most: int = 10, thing: str = "") -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from typing import Any, NamedTuple
 
 from mlsub.convergence.reference import history_of
 from mlsub.divisions import DIVISIONS, division_of
 from mlsub.findings import Finding, Severity
-from mlsub.io.show import plural, show
+from mlsub.io.show import plural, show, utc
 from mlsub.judge.keys import missing_key, rules_of
 from mlsub.log.event import Seed
 from mlsub.log.run import MAX_SEEDS
@@ -127,7 +127,7 @@ def audit_dates(entry: Entry, round_: Round, benchmark: str) -> Iterator[Finding
         return
     place, days = list(deadlines).index(round_.name), list(deadlines.values())
     first = days[place - 1] - MARGIN if place else date.min
-    begun = [_day_of(log.run.timeline.run_start) for log in entry.logs]
+    begun = [time.date() if (time := utc(log.run.timeline.run_start)) else None for log in entry.logs]
     known = [day for day in begun if day is not None and _BEGIN <= day <= days[-1] + _YEAR]
     odd = sorted(day for day in known if not first <= day <= days[place])
     if not odd:
@@ -155,14 +155,6 @@ def audit_dates(entry: Entry, round_: Round, benchmark: str) -> Iterator[Finding
     added = missing and not missing & _required_keys(get_round(round_.usage, fits), benchmark)
     actual += f", in time for v{fits} (deadline {deadlines[fits]})"
     yield finding("cross.round-rules" if added else "cross.round", entry.path, expected=expected, actual=actual)
-
-
-def _day_of(time_ms: float | None) -> date | None:
-    """The day of a time in UTC; None for one that no calendar has."""
-    try:
-        return None if time_ms is None else datetime.fromtimestamp(time_ms / 1000, UTC).date()
-    except (ValueError, OverflowError, OSError):
-        return None
 
 
 def _span(days: list[date]) -> str:

@@ -1,4 +1,4 @@
-"""What drawings of a chart share: scales, ticks, words for numbers, the table of its data; and its drawing as text."""
+"""What drawings of a chart share: scales and ticks; and its drawing as text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from mlsub.io.show import cells, plain, shorten
+from mlsub.io.show import cells, in_digits, plain, shorten
 from mlsub.present import document as doc
 
 LINES = ("line", "curve", "dashed", "rule")
@@ -72,24 +72,6 @@ def split(series: doc.Series, *, rows: bool) -> Iterator[tuple[float, tuple[floa
             yield (point[-1], point[:-1]) if rows else (point[0], point[1:])
 
 
-def number_words(value: float) -> str:
-    """A number for people: four digits, of thousands no fractions."""
-    return f"{value:,.0f}" if 1000 <= abs(value) < 1e15 else f"{value:.4g}"
-
-
-def data_table(chart: doc.Chart) -> doc.Table:
-    """Return what a chart shows as a table: a row for each place, a column for each series."""
-    rows, held = bool(chart.y.names), list[dict[float, list[str]]]()
-    for series in chart.series:
-        held.append({})
-        for place, values in split(series, rows=rows):
-            held[-1].setdefault(place, []).append(" to ".join(map(number_words, values)))
-    head = doc.Column(chart.y.title if rows else chart.x.title, number=not rows)
-    names = {at: chart.y.names[int(at)] if rows else number_words(at) for at in sorted(set().union(*held))}
-    cells = ((name, *(", ".join(of.get(at, ())) for of in held)) for at, name in names.items())
-    return doc.Table((head, *(doc.Column(series.name, number=True) for series in chart.series)), tuple(cells))
-
-
 def _marks(series: Sequence[doc.Series]) -> Iterator[str]:
     """Yield the character of each series; of several of a style the first letters of their names, or a, b, c ..."""
     styles, initials = [one.style for one in series], [plain(one.name)[:1] for one in series]
@@ -106,7 +88,7 @@ def draw(chart: doc.Chart, width: int) -> tuple[str, list[str]]:
     rows = bool(chart.y.names)
     drawn = [series for series in chart.series if series.points and series.style not in LINES]
     places = sorted({place for series in drawn for place, _ in split(series, rows=rows)})
-    names = [shorten(plain(chart.y.names[int(at)]) if rows else number_words(at), _NAME) for at in places]
+    names = [shorten(plain(chart.y.names[int(at)]) if rows else in_digits(at, 4), _NAME) for at in places]
     room = min(width - max(map(cells, names), default=width) - 3, _MOST)
     if room < _LEAST or len(places) > _ROWS:
         return f"{chart.title}: -o FILE.svg draws it.", []
@@ -125,7 +107,7 @@ def draw(chart: doc.Chart, width: int) -> tuple[str, list[str]]:
         lines.append(f"{name + blank if rows else blank + name} |{''.join(grid[place])}")
     line, below = ["-"] * room, [" "] * (room + 1)
     for tick in scale.ticks(max(3, room // 14)):
-        at, word = round(scale.at(tick) * (room - 1)), number_words(tick)
+        at, word = round(scale.at(tick) * (room - 1)), in_digits(tick, 4)
         start = max(0, min(at - len(word) // 2, room - len(word)))
         if not "".join(below[max(0, start - 1) : start + len(word) + 1]).strip():
             line[at] = "+"

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from mlsub.io import VERSION
-from mlsub.io.show import plain, plural, readable, shortened
+from mlsub.io.show import plain, plural, readable, shortened, utc
 from mlsub.present.tables import encodable
 
 #: The name that an RO-Crate's description must have, beside the files that it describes.
@@ -138,7 +138,7 @@ def render_crate(dataset: Mapping[str, Any], ended: Iterable[float | None]) -> b
     """
     root = {"@id": "./", **{key: value for key, value in dataset.items() if key not in ("@context", "distribution")}}
     if "datePublished" not in root:
-        root["datePublished"] = max(filter(None, map(_day_of, ended)), default="")
+        root["datePublished"] = max((time.date().isoformat() for time in map(utc, ended) if time), default="")
     root["license"] = {"@id": _LICENCE["@id"]}
     files = [{"@id": one["name"], **one, "@type": "File"} for one in dataset.get("distribution", ())]
     creators = [{"@id": f"#organisation-{at}", **one} for at, one in enumerate(dataset.get("creator", ()), 1)]
@@ -157,16 +157,6 @@ def render_crate(dataset: Mapping[str, Any], ended: Iterable[float | None]) -> b
     ]
     crate = {"@context": "https://w3id.org/ro/crate/1.2/context", "@graph": graph}
     return msgspec.json.format(msgspec.json.encode(crate), indent=1) + b"\n"
-
-
-def _day_of(time_ms: float | None) -> str:
-    """Return the day of a time in ISO 8601, empty for what no calendar has."""
-    try:
-        return (
-            "" if time_ms is None else datetime.datetime.fromtimestamp(time_ms / 1000, datetime.UTC).date().isoformat()
-        )
-    except (OverflowError, ValueError, OSError):
-        return ""
 
 
 def _text(text: str) -> str:

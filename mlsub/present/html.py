@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from mlsub.io.show import plain
 from mlsub.present import document as doc
 from mlsub.present import svg
-from mlsub.present.charts import data_table
 from mlsub.present.findings import sections
 
 _STYLE = """
@@ -79,9 +78,7 @@ def _block(block: doc.Block, level: int) -> Iterator[str]:
         case doc.Chart(series=()) | doc.Text():
             yield f"<p>{_words(block.words)}</p>"
         case doc.Chart():
-            yield f"<figure>\n{svg.draw(block)[0]}<details><summary>The data of the chart</summary>"
-            yield from _render_table(data_table(block))
-            yield "</details>\n</figure>"
+            yield f"<figure>\n{svg.draw(block)[0]}</figure>"
         case doc.Items(items):
             yield "<ul>" + "".join(f"<li>{_words(item)}</li>" for item in items) + "</ul>"
         case doc.Facts(facts):

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
 from mlsub.io import MlsubError
-from mlsub.io.show import breaks, cells, plain, shorten
+from mlsub.io.show import breaks, cells, in_digits, plain, shorten
 from mlsub.present import document as doc
-from mlsub.present.charts import LINES, drawable, number_words, scale_of, split
+from mlsub.present.charts import LINES, Scale, drawable, scale_of, split
 
 #: The colours of kinds and series, in light and in dark; each has another lightness than its neighbours, for eyes that
 #: see no hue.
@@ -62,46 +62,40 @@ def _charts(blocks: Sequence[doc.Block]) -> Iterator[doc.Chart]:
 
 def draw(chart: doc.Chart, top: int = 0) -> tuple[str, int]:
     """Return a chart as an element of a page or picture, in which it lies so far down, and its height."""
-    rows = bool(chart.y.names)
-    labels = [shorten(one, _NAME) for one in chart.y.names]
-    both = [(place, value) for one in chart.series for place, found in split(one, rows=rows) for value in found]
-    across, up = scale_of(chart.x, [pair[rows] for pair in both]), scale_of(chart.y, [pair[not rows] for pair in both])
-    marks = {} if rows else {number_words(tick): tick for tick in up.ticks(6)}
+    rows = len(chart.y.names)
+    both = [(place, value) for one in chart.series for place, found in split(one, rows=rows > 0) for value in found]
+    across = scale_of(chart.x, [value if rows else place for place, value in both])
+    up = Scale(rows - 0.5, -0.5) if rows else scale_of(chart.y, [value for _, value in both])
+    ticks = range(rows) if rows else up.ticks(6)
+    names = [shorten(chart.y.names[int(tick)], _NAME) if rows else in_digits(tick, 4) for tick in ticks]
     lines = [chart.about[slice(*part)] for part in breaks(chart.about, _LINE, _LINE) if chart.about]
     legend = list(_legend(chart.series, 42 + 18 * len(lines)))
-    left = max(map(cells, labels or marks), default=0) * _LETTER + 16
+    left = max(map(cells, names), default=0) * _LETTER + 16
     over = max((int(y) for _, y, _ in legend), default=22 + 18 * len(lines)) + (16 if rows else 36)
-    wide, high = _WIDTH - left - 24, len(labels) * _ROW if rows else _HEIGHT
+    wide, high = _WIDTH - left - 24, rows * _ROW or _HEIGHT
 
     def at(x: float, y: float) -> str:
-        down = _ROW * (y + 0.5) if rows else high * (1 - up.at(y))
-        return f"{left + across.at(x) * wide:.1f} {over + down:.1f}"
+        return f"{left + across.at(x) * wide:.1f} {over + high * (1 - up.at(y)):.1f}"
 
     parts = [_text(8, 22, shorten(chart.title, 90), more='class="t"')]
     parts += [_text(8, 40 + 18 * n, line) for n, line in enumerate(lines)]
     for tick in across.ticks(8):
         x = left + across.at(tick) * wide
-        parts += [
-            f'<path class="g" d="M{x:.1f} {over}v{high}"/>',
-            _text(x, over + high + 18, number_words(tick), "middle"),
-        ]
-    for n, label in enumerate(labels):
-        parts.append(_text(left - 8, over + _ROW * (n + 0.7), label, "end"))
-    for words, tick in marks.items():
+        parts.append(f'<path class="g" d="M{x:.1f} {over}v{high}"/>')
+        parts.append(_text(x, over + high + 18, in_digits(tick, 4), "middle"))
+    for tick, name in zip(ticks, names, strict=True):
         y = over + high * (1 - up.at(tick))
-        parts += [f'<path class="g" d="M{left:.1f} {y:.1f}h{wide:.1f}"/>', _text(left - 8, y + 4, words, "end")]
-    parts += [
-        _text(left + wide, over + high + 38, chart.x.title, "end"),
-        _text(8, over - 8, "" if rows else chart.y.title),
-    ]
+        parts.append("" if rows else f'<path class="g" d="M{left:.1f} {y:.1f}h{wide:.1f}"/>')
+        parts.append(_text(left - 8, y + 4, name, "end"))
+    parts.append(_text(left + wide, over + high + 38, chart.x.title, "end"))
+    parts.append("" if rows else _text(8, over - 8, chart.y.title))
     for x, y, one in legend:
-        shape = _path(one, f"M{x + 14:.1f} {y - 4:.1f}{_SHAPES[one.style]}")
-        parts.append(
-            f'<g class="c{one.colour % len(COLOURS)}">{shape}{_text(x + 28, y, one.name)}{_shapes(one, at)}</g>'
-        )
+        drawn = _path(one, f"M{x + 14:.1f} {y - 4:.1f}{_SHAPES[one.style]}") + _text(x + 28, y, one.name)
+        parts.append(f'<g class="c{one.colour % len(COLOURS)}">{drawn}{_shapes(one, at)}</g>')
     named = f"<title>{_escape(chart.title)}</title><desc>{_escape(chart.about)}</desc><style>{_STYLE}</style>"
     size = f'y="{top}" viewBox="0 0 {_WIDTH} {over + high + 50}" width="{_WIDTH}" height="{over + high + 50}"'
-    return f'<svg class="chart" role="img" {size}>{named}\n' + "\n".join(parts) + "</svg>\n", over + high + 50
+    shown = "\n".join(filter(None, parts))
+    return f'<svg class="chart" role="img" {size}>{named}\n{shown}</svg>\n', over + high + 50
 
 
 def _legend(series: Sequence[doc.Series], y: float) -> Iterator[tuple[float, float, doc.Series]]:

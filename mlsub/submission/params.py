@@ -50,13 +50,8 @@ class Flags(msgspec.Struct, frozen=True):
 
     def over(self, other: Flags) -> Flags:
         """Return these flags, and where they are not set those of a folder further up; the findings are these."""
-        return Flags(
-            self.rcp_bypass or other.rcp_bypass,
-            self.seed_bypass or other.seed_bypass,
-            self.train_samples or other.train_samples,
-            self.werror or other.werror,
-            self.findings,
-        )
+        flags = {name: getattr(self, name) or getattr(other, name) for name in _ASKS.values()}
+        return Flags(**flags, findings=self.findings)
 
 
 NO_FLAGS = Flags()

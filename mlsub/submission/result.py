@@ -14,15 +14,14 @@ import msgspec
 
 from mlsub.divisions import division_meant
 from mlsub.findings import Finding, Verdict
-from mlsub.io import MlsubError
-from mlsub.io.read import read_text
 from mlsub.rounds import Round, get_round
 from mlsub.rounds.benchmarks import benchmark_of, compatible_rounds, published
 from mlsub.submission.find import organisation
 from mlsub.submission.model import LogReport
 from mlsub.submission.report import EntryResult, Report
+from mlsub.systems.description import read_content
 from mlsub.systems.fields import SystemFacts, show_status
-from mlsub.systems.names import chip_of
+from mlsub.systems.names import chip_columns
 
 _NO_FACTS = SystemFacts()
 #: The repository of a round's results, by usage; other usages are not published.
@@ -31,7 +30,6 @@ _REPOSITORIES = {
     "hpc": "https://github.com/mlcommons/hpc_results_v{round}",
 }
 _BRANCH = "main"
-_MAX_ID_FILE = 64 << 10
 #: Fields that hold more than a cell: what they hold has columns of its own, or none.
 _NESTED = frozenset(("official", "minutes", "rcp", "score", "energy", "logs", "findings", "overlay"))
 
@@ -145,11 +143,7 @@ class Result(EntryResult, frozen=True, kw_only=True):
     @property
     def private_id(self) -> str:
         """The private ID of its system; empty where no file has one that can be read."""
-        try:
-            content: Any = msgspec.json.decode(read_text(self.private_id_file, most=_MAX_ID_FILE))
-        except (MlsubError, msgspec.DecodeError, RecursionError):
-            return ""
-        stated = content.get("private_id") if isinstance(content, dict) else None
+        stated = (read_content(self.private_id_file) or {}).get("private_id")
         return stated[:400] if isinstance(stated, str) else ""
 
     @property
@@ -266,7 +260,6 @@ def _public_names(report: Report, entry: EntryResult, facts: SystemFacts) -> dic
     ends = dict.fromkeys((compatible or (round_,))[place] for place in (0, -1))
     division, came_out = division_meant(entry.division), published(usage, round_)
     system, model = _system_name(facts), _accelerator_model(facts)
-    chip = chip_of(model or "", system or "", entry.system)
     in_tree = description_path(entry) is not None
     return {
         "usage": usage,
@@ -279,11 +272,7 @@ def _public_names(report: Report, entry: EntryResult, facts: SystemFacts) -> dic
         # A round that may be compared with no other is a group of its own.
         "compatible_group": f"{name} {' to '.join(round_key(usage, one) for one in ends)}",
         "division_name": division.name if division else None,
-        "accelerator_name": chip.name if chip else None,
-        "vendor": chip.vendor[0] if chip else None,
-        "family": chip.family if chip else None,
-        "generation": chip.generation if chip else None,
-        "accelerator_memory_gb": chip.memory_of(model or "") if chip else None,
+        **chip_columns(model, system or "", entry.system),
         "publication_date": came_out.around if came_out else None,
         "publication_precision": None if came_out is None else "day" if came_out.date else "month",
         "availability": None if facts.status is None else show_status(facts.status),

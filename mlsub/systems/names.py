@@ -326,6 +326,18 @@ def chip_of(model: str, *besides: str) -> Chip | None:
     return all_chips()[next(iter(found))] if len(found) == 1 else None
 
 
+def chip_columns(model: str | None, *besides: str) -> dict[str, Any]:
+    """Return what is known of the accelerator of a system by the names of columns; None for all of an unknown one."""
+    chip = chip_of(model or "", *besides)
+    return {
+        "accelerator_name": chip.name if chip else None,
+        "vendor": chip.vendor[0] if chip else None,
+        "family": chip.family if chip else None,
+        "generation": chip.generation if chip else None,
+        "accelerator_memory_gb": chip.memory_of(model or "") if chip else None,
+    }
+
+
 class Peak(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The most that an accelerator computes in a second, at which precision, and who says so; see peaks.yaml."""
 

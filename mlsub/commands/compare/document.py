@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import accumulate
 
 from mlsub.commands.compare import model
 from mlsub.commands.compare.model import Comparison, EntryChange, PairComparison
-from mlsub.io.show import first_few
+from mlsub.io.show import first_few, in_digits
 from mlsub.log.changes import Change
 from mlsub.present import document as doc
 from mlsub.review.fingerprints import must_be_exact
 from mlsub.score.difference.measure import EntrySide
-from mlsub.score.difference.words import PHASES, amount, part_name, part_words, rate
+from mlsub.score.difference.words import PHASES, part_name, part_words, rate
 from mlsub.submission.report import SCALING_TOLERANCE
 
 _NONE = "-"
@@ -223,24 +223,28 @@ def _facts_section(pair: PairComparison) -> doc.Section | None:
         *ratio,
         ("accelerators", *(f"{s.accelerators} x {s.accelerator or '?'}" if s.accelerators else _NONE for s in sides)),
         ("accelerator-minutes", *(value_words(side.accelerator_minutes) for side in sides)),
-        ("global batch size", *(_NONE if side.batch_size is None else amount(side.batch_size) for side in sides)),
+        ("global batch size", *(_known(side.batch_size) for side in sides)),
         ("trained to convergence", *map(_convergence_words, sides)),
         ("convergence test", *(f"{one.verdict}{factors.get(one.scaling, '')}" for one in tests)),
-        ("evaluations of a run", *(_NONE if side.evaluations is None else amount(side.evaluations) for side in sides)),
-        ("blocks of a run", *(_NONE if side.blocks is None else amount(side.blocks) for side in sides)),
-        ("samples/s in training", *(_NONE if side.throughput is None else rate(side.throughput) for side in sides)),
+        ("evaluations of a run", *(_known(side.evaluations) for side in sides)),
+        ("blocks of a run", *(_known(side.blocks) for side in sides)),
+        ("samples/s in training", *(_known(side.throughput, rate) for side in sides)),
     ]
     of_entry = ("scaling", "unscaled minutes", "convergence test") if all(side.run for side in sides) else ()
     kept = tuple(row for row in rows if row[1:] != (_NONE, _NONE) and row[0] not in of_entry)
     return doc.section("Side by side", doc.Table(_SIDE_BY_SIDE, kept), *means)
 
 
+def _known(value: float | None, words: Callable[[float], str] = in_digits) -> str:
+    return _NONE if value is None else words(value)
+
+
 def _convergence_words(side: EntrySide) -> str:
     known = side.convergence
     if known.mean is None or known.minimum is None or known.maximum is None:
         return _NONE
-    span = "" if known.minimum == known.maximum else f" ({amount(known.minimum)} to {amount(known.maximum)})"
-    return f"{amount(known.mean)} {known.unit}{span}"
+    span = "" if known.minimum == known.maximum else f" ({in_digits(known.minimum)} to {in_digits(known.maximum)})"
+    return f"{in_digits(known.mean)} {known.unit}{span}"
 
 
 def _phases_section(pair: PairComparison) -> doc.Section | None:

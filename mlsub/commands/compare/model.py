@@ -10,8 +10,7 @@ from mlsub.findings import Finding, Severity
 from mlsub.log.changes import Change
 from mlsub.present.envelope import Answer
 from mlsub.rounds.benchmarks import Compatible
-from mlsub.score.difference.decompose import TimePart
-from mlsub.score.difference.measure import EntrySide
+from mlsub.score.difference.words import Difference
 
 
 class Side(msgspec.Struct, frozen=True, kw_only=True):
@@ -113,28 +112,18 @@ class PackageDiff(Answer, frozen=True, kw_only=True):
         msgspec.structs.force_setattr(self, "different", different)
 
 
-class PairComparison(msgspec.Struct, frozen=True, kw_only=True):
-    """Two entries side by side.
+class PairComparison(Difference, frozen=True, kw_only=True):
+    """Two entries side by side, and why their times differ.
 
-    ``ratio`` is old time by new time (above 1: the new one is faster), ``reduction`` the share of the old time that is
-    saved. ``parts`` add up to the difference in minutes; where there are none, ``undivided`` says why.
-    ``hyperparameters`` and ``fields`` (of the system description) are those that differ, ``same`` the number of
-    hyperparameters that do not. ``compatible`` says whether results of the two rounds may be compared by the table
-    of MLCommons, and ``warning`` why not. ``answer`` is the whole in words.
+    ``same`` is the number of hyperparameters that do not differ, ``fields`` are those of the system description that
+    do. ``compatible`` says whether results of the two rounds may be compared by the table of MLCommons, and
+    ``warning`` why not.
     """
 
-    old: EntrySide
-    new: EntrySide
-    ratio: float | None
-    reduction: float | None
-    parts: tuple[TimePart, ...]
-    undivided: str | None
     same: int
-    hyperparameters: tuple[Change, ...]
     fields: tuple[Change, ...]
     compatible: Compatible
     warning: str | None
-    answer: str
 
 
 class Comparison(Answer, frozen=True, kw_only=True):

@@ -213,25 +213,18 @@ def compare_files(old: Path, new: Path) -> FileChanges:
     """Return what differs between the files below two folders; no link is followed, and nothing is raised."""
     before, after = read_file_tree(old), read_file_tree(new)
     ours, theirs = _files_by_path(before.items), _files_by_path(after.items)
-    changed, unknown, same = [], [*before.closed, *before.unread, *after.closed, *after.unread], 0
-    for path in sorted(ours.keys() & theirs.keys()):
-        equal = _is_same_file(old, ours[path], new, theirs[path])
-        if equal is None:
-            unknown.append(path)
-        elif equal:
-            same += 1
-        else:
-            changed.append(path)
+    equal = {path: _is_same_file(old, ours[path], new, theirs[path]) for path in ours if path in theirs}
+    unknown = {*before.closed, *before.unread, *after.closed, *after.unread}
     added, removed = sorted(theirs.keys() - ours.keys()), sorted(ours.keys() - theirs.keys())
     moved = _find_moved(old, [ours[path] for path in removed], new, [theirs[path] for path in added])
     was, now = {pair[0] for pair in moved}, {pair[1] for pair in moved}
     return FileChanges(
-        same=same,
+        same=sum(value is True for value in equal.values()),
         added=tuple(path for path in added if path not in now),
         removed=tuple(path for path in removed if path not in was),
-        changed=tuple(changed),
+        changed=tuple(path for path, value in equal.items() if value is False),
         moved=tuple(moved),
-        unknown=tuple(sorted(set(unknown))),
+        unknown=tuple(sorted(unknown | {path for path, value in equal.items() if value is None})),
         cut=before.cut or after.cut,
     )
 

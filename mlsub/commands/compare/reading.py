@@ -84,17 +84,15 @@ def read_side(path: str, context: Context, *, intervals: bool = False) -> Compar
     rules = get_round(str(report.usage), str(report.round), checked.overlay)
     results = checked.results
     if file is not None:
-        results = tuple(run for run in (_single_run(result, file.name) for result in results) if run is not None)
+        named = ((result, at) for result in results for at, log in enumerate(result.logs) if log.name == file.name)
+        results = tuple(_single_run(result, at) for result, at in named)
         if not results:
             raise MlsubError(f"{path} is no run of the entry in its folder. Name a result file, or a folder.")
     return ComparedSide(path, place, report, results, rules)
 
 
-def _single_run(result: Result, name: str) -> Result | None:
-    """Return a result of one of its runs alone, whose time stands in for the score; None where it has no such run."""
-    at = next((at for at, log in enumerate(result.logs) if log.name == name), None)
-    if at is None:
-        return None
+def _single_run(result: Result, at: int) -> Result:
+    """Return a result of one of its runs alone, whose time stands in for the score."""
     score = replace(result.score, unscaled=None, scaling=1.0, expected_scaling=1.0)
     rcp = replace(result.rcp, points=result.rcp.points[at : at + 1])
     return replace(result, logs=(result.logs[at],), runs=1, score=score, rcp=rcp)

@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from difflib import get_close_matches
 
+from msgspec.structs import asdict
+
 from mlsub.commands.compare.model import Comparison, PairComparison
 from mlsub.commands.compare.reading import ComparedSide, compatibility, entry_name, read_side
 from mlsub.io import MlsubError
@@ -49,23 +51,13 @@ def compare_sides(before: ComparedSide, after: ComparedSide, found: Sequence[Pai
 def _compare_entries(before: ComparedSide, after: ComparedSide, pair: Pair) -> PairComparison:
     """Two entries side by side."""
     one, other = pair
-    found = explain(measure(one), measure(other))
-    old, new = found.old, found.new
-    ratio = old.minutes / new.minutes if old.minutes and new.minutes and min(old.minutes, new.minutes) > 0 else None
     compatible, warning = compatibility(one, other)
     return PairComparison(
-        old=old,
-        new=new,
-        ratio=ratio,
-        reduction=None if ratio is None else 1 - 1 / ratio,
-        parts=found.parts,
-        undivided=found.undivided,
+        **asdict(explain(measure(one), measure(other))),
         same=count_agreed(runs_of(one), runs_of(other)),
-        hyperparameters=found.hyperparameters,
         fields=changed_fields(before.description(one.description_path), after.description(other.description_path)),
         compatible=compatible,
         warning=warning,
-        answer=found.answer,
     )
 
 
@@ -85,13 +77,13 @@ def match(old: ComparedSide, new: ComparedSide, forced: Sequence[str] = ()) -> l
     """
     ours, theirs = old.results, new.results
     found = _forced_pairs(forced, ours, theirs)
-    many = any(len({one.organisation_name for one in side}) > 1 for side in (ours, theirs))
+    names = [{one.organisation_name for one in side} for side in (ours, theirs)]
+    many = any(len(some) > 1 for some in names)
 
     def group(one: Result) -> tuple[str, ...]:
-        names = one.benchmark_name, shown_division(one) or "", one.scaling_type or ""
-        return (*names, one.organisation_name) if many else names
+        kind = one.benchmark_name, shown_division(one) or "", one.scaling_type or ""
+        return (*kind, one.organisation_name) if many else kind
 
-    names = [{one.organisation_name for one in side} for side in (ours, theirs)]
     rivals = not many and names[0] != names[1] and old.place.kind is new.place.kind is PathKind.ORGANISATION
 
     def size(one: Result) -> tuple[object, ...]:

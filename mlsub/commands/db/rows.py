@@ -23,7 +23,7 @@ from mlsub.submission.model import LogReport
 from mlsub.submission.report import SystemResult
 from mlsub.systems.description import read_content
 from mlsub.systems.fields import SystemFacts, category
-from mlsub.systems.names import chip_of
+from mlsub.systems.names import chip_columns
 from mlsub.workspace import Checked
 
 if TYPE_CHECKING:
@@ -153,15 +153,6 @@ def package_rows(folder: Path, round_: Round, checked: Checked) -> Rows:
         yield "folders_without_logs", {**asdict(empty), **of, **named}
 
 
-def _chip_columns(model: str | None, system_name: str | None, system: str) -> Row:
-    """Return what the table of accelerators knows of that of a system; nothing of one that it does not have."""
-    chip = chip_of(model or "", system_name or "", system)
-    if chip is None:
-        return {}
-    memory = chip.memory_of(model or "")
-    return {"accelerator_name": chip.name, "generation": chip.generation, "accelerator_memory_gb": memory}
-
-
 def _run_rows(log: LogReport, folder: Path) -> Rows:
     """Yield the row of a run, and those of its evaluations and hyperparameters."""
     run, times = log.run, log.run.timeline
@@ -210,7 +201,7 @@ def _system_row(folder: Path, round_: Round, system: SystemResult) -> Row:
     return {
         **asdict(facts),
         **_file_columns(folder / system.path),
-        **_chip_columns(facts.accelerator_model_name, facts.system_name, name),
+        **chip_columns(facts.accelerator_model_name, facts.system_name or "", name),
         "system": name,
         "verdict": system.official,
         "division": division,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
 from difflib import get_close_matches
 from itertools import groupby
 from operator import itemgetter
@@ -25,7 +24,7 @@ from mlsub.divisions import CLOSED
 from mlsub.findings import Effect, Finding
 from mlsub.io import MlsubError
 from mlsub.io.problems import find_flaws
-from mlsub.io.show import plural, readable, same_name, show
+from mlsub.io.show import plural, readable, same_name, show, utc
 from mlsub.log.event import Defect
 from mlsub.log.events import EventTally, LogReader, read_log
 from mlsub.log.reading import LARGEST_COUNT, usable_number
@@ -232,8 +231,9 @@ def _provenance(runs: Sequence[LogReport]) -> dict[str, str]:
         return ", ".join(sorted(values))[:200] or "unknown"
 
     started = min((log.run.timeline.run_start or 0 for log in runs), default=0)
-    day = datetime.fromtimestamp(started / 1000, UTC).date().isoformat() if 0 < started < 1e14 else "unknown"
-    return {"Creator": stated("submission_org"), "When": day, "Platform": stated("submission_platform")}
+    day = utc(started) if started > 0 else None
+    when = day.date().isoformat() if day else "unknown"
+    return {"Creator": stated("submission_org"), "When": when, "Platform": stated("submission_platform")}
 
 
 def known_records(file: Path) -> dict[str, Any]:
@@ -286,11 +286,7 @@ def compare_with_installed(file: Path, built: BuiltRecords, name: str, round_: R
         installed=len(installed),
         points=tuple(
             NewPoint(
-                batch_size=point.batch_size,
-                runs=point.runs,
-                mean=point.mean,
-                stdev=point.stdev,
-                minimum=point.accepted_from(earlier),
+                **msgspec.structs.asdict(point) | {"minimum": point.accepted_from(earlier)},
                 kept=point in kept,
                 replaces=replaced.get(point.batch_size),
             )

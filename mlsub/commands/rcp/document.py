@@ -7,29 +7,14 @@ from collections.abc import Iterator, Sequence
 from math import nan
 
 from mlsub.commands.rcp.run import Margins, NewReference, Planned
-from mlsub.convergence import Cutoff, curves
+from mlsub.convergence import curves
 from mlsub.convergence.chance import Chance
 from mlsub.convergence.curves import BatchPlan, ReferenceRow, ReferenceTable
 from mlsub.convergence.margin import Margin, PackageMargins
 from mlsub.convergence.reference import Point, describe_cutoff, merged_between
 from mlsub.convergence.words import format_number
 from mlsub.io.show import plural
-from mlsub.present.document import (
-    Axis,
-    Block,
-    Chart,
-    Column,
-    Document,
-    Facts,
-    Findings,
-    Items,
-    Series,
-    Span,
-    Table,
-    Text,
-    document,
-    section,
-)
+from mlsub.present import document as doc
 from mlsub.present.entries import EntryColumn, results_table, round_line
 from mlsub.rounds import get_round
 from mlsub.submission.report import describe_own_files
@@ -48,43 +33,43 @@ _HOW_COMPARED = {
 _NO_FACTOR = "-"
 
 
-def points_document(table: ReferenceTable) -> Document:
+def points_document(table: ReferenceTable) -> doc.Document:
     """Show the reference points of a benchmark."""
     pruned = [_why_pruned(row) for row in table.rows]
     later = merged_between(table.benchmark, get_round(table.usage, table.round), table.reference_points, "newest")
     hull = "hull: the lower convex hull of the written rules, from which the official pruning differs"
-    return document(
+    return doc.document(
         f"{_title(table)}: {table.unit} to converge, {table.runs} runs an entry",
         _point_table(table.rows, "pruned", pruned),
-        _reference_chart(table.usage, table.round, table.benchmark, table.reference_points),
-        Text(hull) if any("hull" in why for why in pruned) else None,
-        Text(f"Changed later, which does not count here: {later}") if later else None,
+        _reference_chart(table),
+        doc.Text(hull) if any("hull" in why for why in pruned) else None,
+        doc.Text(f"Changed later, which does not count here: {later}") if later else None,
     )
 
 
-def built_document(built: NewReference) -> Document:
+def built_document(built: NewReference) -> doc.Document:
     """Show the points that were built."""
     fates = []
     for point in built.points:
         fate = "kept" if point.kept else "pruned"
         replaced = None if point.replaces is None else format_number(point.replaces)
         fates.append(fate if replaced is None else f"{fate}; in place of one with a mean of {replaced}")
-    return document(
+    return doc.document(
         f"{built.file}: {built.benchmark}, {built.unit} to converge",
         _point_table(built.points, f"beside {built.installed} installed points", fates),
-        section("Notes", Items(built.notes)),
-        section("What makes the files no runs of a submission", Findings(built.findings)),
+        doc.section("Notes", doc.Items(built.notes)),
+        doc.section("What makes the files no runs of a submission", doc.Findings(built.findings)),
     )
 
 
-def _point_table(points: Sequence[Point], head: str, cells: Sequence[str]) -> Table:
+def _point_table(points: Sequence[Point], head: str, cells: Sequence[str]) -> doc.Table:
     """Return a row a reference point, with a further column under ``head``."""
     names = ("batch size", "runs", "mean", "stdev", "accepted from")
     rows = []
     for point, cell in zip(points, cells, strict=True):
         means = map(format_number, (point.mean, point.stdev, point.minimum))
         rows.append((format_number(point.batch_size), str(point.runs), *means, cell))
-    return Table((*(Column(name, number=True) for name in names), Column(head)), tuple(rows))
+    return doc.Table((*(doc.Column(name, number=True) for name in names), doc.Column(head)), tuple(rows))
 
 
 def _why_pruned(row: ReferenceRow) -> str:
@@ -96,7 +81,7 @@ def _why_pruned(row: ReferenceRow) -> str:
     return why if not row.on_hull else f"{why}, though on the hull"
 
 
-def plan_document(planned: Planned) -> Document:
+def plan_document(planned: Planned) -> doc.Document:
     """Show what runs at a batch size need."""
     plan = planned.plan
     facts = [("reference", _HOW[plan.how])]
@@ -116,8 +101,8 @@ def plan_document(planned: Planned) -> Document:
     facts.append(("runs", f"{planned.runs}, of which {planned.may_fail} may fail"))
     if planned.chance is not None:
         facts.append(("chance", f"{_percent(planned.chance)} that runs pass that spread as the reference's do"))
-    chart = _reference_chart(plan.usage, plan.round, plan.benchmark, plan.reference_points, plan)
-    return document(f"{_title(plan)}, batch size {plan.batch_size:g}", Facts(tuple(facts)), chart)
+    title = f"{_title(plan)}, batch size {plan.batch_size:g}"
+    return doc.document(title, doc.Facts(tuple(facts)), _reference_chart(plan))
 
 
 def _evaluations(planned: Planned, value: float) -> str:
@@ -125,30 +110,30 @@ def _evaluations(planned: Planned, value: float) -> str:
     return "" if count is None else f" ({count:.1f} evaluations)"
 
 
-def _reference_chart(usage: str, round_: str, benchmark: str, cutoff: Cutoff, plan: BatchPlan | None = None) -> Chart:
+def _reference_chart(found: ReferenceTable | BatchPlan) -> doc.Chart:
     """Draw the points of a reference by batch size, the limit, and where the runs that are planned lie."""
-    known = curves.reference_of(get_round(usage, round_), benchmark, cutoff=cutoff)
+    known = curves.reference_of(get_round(found.usage, found.round), found.benchmark, cutoff=found.reference_points)
     kept = tuple((point.batch_size, point.mean) for point in known.kept)
     spread = tuple((point.batch_size, point.mean - point.stdev, point.mean + point.stdev) for point in known.kept)
     pruned = tuple((point.batch_size, point.mean) for point in known.points if point not in known.kept)
     limits = {(point.batch_size, known.with_allowance(point).minimum) for point in known.kept}
     lines = tuple(place for line in curves.limit_lines(known) for place in (*line, (nan, nan)))
     own: tuple[tuple[float, float], ...] = ()
-    if plan is not None and plan.mean is not None and plan.minimum is not None:
-        own, limits = ((plan.batch_size, plan.mean),), limits | {(plan.batch_size, plan.minimum)}
+    if isinstance(found, BatchPlan) and found.mean is not None and found.minimum is not None:
+        own, limits = ((found.batch_size, found.mean),), limits | {(found.batch_size, found.minimum)}
     series = (
-        Series("stdev", "whiskers", 5, spread),
-        Series("pruned", "hollow", 5, pruned),
-        Series("mean between points", "line", 2, curves.mean_line(known.kept)),
-        Series("limit between points", "rule", 3, lines),
-        Series("mean", "marks", 2, kept),
-        Series("limit", "ticks", 3, tuple(sorted(limits))),
-        Series("mean of this batch size", "large", 6, own),
+        doc.Series("stdev", "whiskers", 5, spread),
+        doc.Series("pruned", "hollow", 5, pruned),
+        doc.Series("mean between points", "line", 2, curves.mean_line(known.kept)),
+        doc.Series("limit between points", "rule", 3, lines),
+        doc.Series("mean", "marks", 2, kept),
+        doc.Series("limit", "ticks", 3, tuple(sorted(limits))),
+        doc.Series("mean of this batch size", "large", 6, own),
     )
-    x = Axis("global batch size, samples", log=curves.spans_a_decade([point.batch_size for point in known.points]))
-    y, title = Axis(f"{known.unit} to converge"), f"{known.unit.capitalize()} to converge by batch size"
-    about = f"Reference of {benchmark} in {usage} v{round_}: accepted is a mean at the limit or above."
-    return Chart(title=title, about=about, x=x, y=y, series=series)
+    x = doc.Axis("global batch size, samples", log=curves.spans_a_decade([point.batch_size for point in known.points]))
+    y, title = doc.Axis(f"{known.unit} to converge"), f"{known.unit.capitalize()} to converge by batch size"
+    about = f"Reference of {found.benchmark} in {found.usage} v{found.round}: accepted is a mean at the limit or above."
+    return doc.Chart(title=title, about=about, x=x, y=y, series=series)
 
 
 def _title(found: ReferenceTable | BatchPlan) -> str:
@@ -157,21 +142,21 @@ def _title(found: ReferenceTable | BatchPlan) -> str:
     return f"{found.benchmark}, {found.usage} {found.round}{f', {words}' if words else ''}"
 
 
-def margins_document(margins: Margins) -> Document:
+def margins_document(margins: Margins) -> doc.Document:
     """Show each entry with what it rests on; where there are several, first an overview."""
     bootstrap = margins.bootstrap
     how = (
         f"chance: studentised bootstrap of the runs at hand, {bootstrap.resamples} resamples under "
         f"{bootstrap.worlds} draws of mean and spread, seed {bootstrap.seed}"
     )
-    return document(
+    return doc.document(
         "Distance to the limit of the convergence test",
-        *(section(Span(of.root, "path"), *_margin_report(of)) for of in margins.reports),
-        Text(how) if any(entry.chance for entry in margins.entries) else None,
+        *(doc.section(doc.Span(of.root, "path"), *_margin_report(of)) for of in margins.reports),
+        doc.Text(how) if any(entry.chance for entry in margins.entries) else None,
     )
 
 
-def _margin_report(report: PackageMargins) -> Iterator[Block | None]:
+def _margin_report(report: PackageMargins) -> Iterator[doc.Block | None]:
     yield round_line(report.usage, report.round, report.round_from)
     order = sorted(report.entries, key=lambda entry: (entry.percent is not None, entry.percent or 0.0))
     if len(order) > 1:
@@ -180,17 +165,18 @@ def _margin_report(report: PackageMargins) -> Iterator[Block | None]:
     for entry in report.entries:
         runs = f"{entry.runs} of {entry.needed} runs" if entry.runs < entry.needed else f"{entry.runs} runs"
         title = f"{report.name_of(entry)}: {entry.verdict}, {runs}"
-        facts, undecided = Facts(tuple(_margin_facts(entry))), entry.verdict in ("bypassed", "open")
-        yield section(title, facts, meaning="good" if entry.verdict == "pass" else "note" if undecided else "bad")
-    yield section("Not tested", Items(tuple(f"{report.name_of(entry)}: {entry.why}" for entry in report.untested)))
+        facts, undecided = doc.Facts(tuple(_margin_facts(entry))), entry.verdict in ("bypassed", "open")
+        yield doc.section(title, facts, meaning="good" if entry.verdict == "pass" else "note" if undecided else "bad")
+    untested = tuple(f"{report.name_of(entry)}: {entry.why}" for entry in report.untested)
+    yield doc.section("Not tested", doc.Items(untested))
     counts = ", ".join(f"{count} {verdict}" for verdict, count in Counter(e.verdict for e in report.entries).items())
     tested = f"{len(report.entries)} entr{'y' if len(report.entries) == 1 else 'ies'} compared with a reference"
     rest = f"; {len(report.untested)} not tested" if report.untested else ""
     own = describe_own_files(report.rcp_file, report.rules_file)
-    yield Text(f"{tested}{own}{': ' if counts else ''}{counts}{rest}")
+    yield doc.Text(f"{tested}{own}{': ' if counts else ''}{counts}{rest}")
 
 
-def _margin_chart(report: PackageMargins, order: Sequence[Margin]) -> Chart:
+def _margin_chart(report: PackageMargins, order: Sequence[Margin]) -> doc.Chart:
     """Draw how far the mean of each entry, and that of its reference, lies from the limit."""
     points = [
         (entry.percent, 100 * (entry.reference_mean / entry.limit - 1), report.name_of(entry).removeprefix("results/"))
@@ -199,16 +185,16 @@ def _margin_chart(report: PackageMargins, order: Sequence[Margin]) -> Chart:
     ]
     places = range(len(points))
     series = (
-        Series("limit", "ticks", 3, tuple((0.0, at) for at in places)),
-        Series("mean of the reference", "hollow", 5, tuple((points[at][1], at) for at in places)),
-        Series("mean of the entry", "marks", 2, tuple((points[at][0], at) for at in places)),
+        doc.Series("limit", "ticks", 3, tuple((0.0, at) for at in places)),
+        doc.Series("mean of the reference", "hollow", 5, tuple((points[at][1], at) for at in places)),
+        doc.Series("mean of the entry", "marks", 2, tuple((points[at][0], at) for at in places)),
     )
-    x, y = Axis("per cent of the limit"), Axis("entry", names=tuple(name for *_, name in points))
+    x, y = doc.Axis("per cent of the limit"), doc.Axis("entry", names=tuple(name for *_, name in points))
     about = "What lies left of the limit fails; what lies left of the mean of the reference is scaled up."
-    return Chart(title="Distance of the mean to the limit", about=about, x=x, y=y, series=series)
+    return doc.Chart(title="Distance of the mean to the limit", about=about, x=x, y=y, series=series)
 
 
-def _overview(report: PackageMargins, order: Sequence[Margin]) -> Table:
+def _overview(report: PackageMargins, order: Sequence[Margin]) -> doc.Table:
     """Return one row an entry, those nearest to the limit first."""
     columns = (
         EntryColumn("entry", when_narrow="shorten", value=report.name_of),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, ClassVar, NoReturn
 
 from mlsub.commands.options import ready
 from mlsub.commands.output import Target
+from mlsub.io.show import utc
 from mlsub.judge.window import Selection, notes_on, select_window, timed_run, why_no_experiment, why_no_window
 from mlsub.present.document import Column, Document, Facts, Items, Span, Table, Text, document
 from mlsub.present.envelope import Answer
@@ -107,10 +107,8 @@ def _runs(selection: Selection) -> Iterator[tuple[str | Span, ...]]:
 
 
 def _time(started: float) -> str:
-    try:
-        return datetime.fromtimestamp(started / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
-    except (OverflowError, OSError, ValueError):
-        return f"{started:.0f} ms"
+    time = utc(started)
+    return f"{started:.0f} ms" if time is None else time.strftime("%Y-%m-%d %H:%M:%S")
 
 
 def _windows(selection: Selection) -> Iterator[tuple[str | Span, ...]]:

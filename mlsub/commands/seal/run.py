@@ -158,6 +158,9 @@ class SealOptions(msgspec.Struct, frozen=True, kw_only=True):
     context: Context = AS_FOUND
 
 
+_USUAL = SealOptions()
+
+
 def seal(tree: Path, file: Path, key: Key | None, options: SealOptions, tell: Callable[[str], None]) -> Sealing:
     """Check a tree, and seal it into a file.
 
@@ -175,7 +178,7 @@ def seal(tree: Path, file: Path, key: Key | None, options: SealOptions, tell: Ca
     receipt: Receipt | None = None
     kept: list[Path] = []
     try:
-        scanned = scan_for(tree, file, key, options.statement, force=options.force)
+        scanned = scan_for(tree, file, key, options)
         if scanned.left_out:
             tell(f"left out what a killed command began: {first_few(scanned.left_out)}. Remove it.")
         with progress_bar() as progress:
@@ -190,9 +193,7 @@ def seal(tree: Path, file: Path, key: Key | None, options: SealOptions, tell: Ca
             tell(f"the package has no code in {where}: reviewers will ask for it; see mlsub check")
         if not options.dry_run:
             with progress_bar("sealing") as progress:
-                receipt = seal_tree(
-                    scanned, file, key, options.statement, force=options.force, kept=kept.append, progress=progress
-                )
+                receipt = seal_tree(scanned, file, key, options, kept.append, progress)
     except RefusedError as error:
         return Sealing(file=str(file), official=official, findings=error.findings)
     if scanned.linked:
@@ -257,15 +258,15 @@ def default_name(tree: Path, key: Key | None) -> Path:
     return folder.with_name(folder.name + (Form.ARCHIVE if key is None else key.form).ending)
 
 
-def scan_for(tree: Path, out: Path, key: Key | None, statement: Path | None = None, *, force: bool = False) -> Tree:
-    """Look at a tree, and whether it can be sealed into a file, with a statement; nothing is written.
+def scan_for(tree: Path, out: Path, key: Key | None, options: SealOptions) -> Tree:
+    """Look at a tree, and whether it can be sealed into a file; nothing is written.
 
     Raises:
         MlsubError: the key, the tree or the output cannot be used.
         RefusedError: the tree contains what cannot be sealed.
     """
     check_key(key)
-    scanned = scan(tree)
+    scanned, statement = scan(tree), options.statement
     if problem := name_problem(out.name):
         raise MlsubError(f"{out} cannot be the sealed file: {problem}. Name another.")
     beside = _beside(out, statement)
@@ -279,7 +280,7 @@ def scan_for(tree: Path, out: Path, key: Key | None, statement: Path | None = No
         if inside:
             raise MlsubError(f"{file} lies in the tree that is to be sealed. Name a file outside of it.")
     for file in (out, *beside):
-        check_output(file, force=force)
+        check_output(file, force=options.force)
     return scanned
 
 
@@ -287,9 +288,7 @@ def seal_tree(
     tree: Path | Tree,
     out: Path,
     key: Key | None,
-    statement: Path | None = None,
-    *,
-    force: bool = False,
+    options: SealOptions = _USUAL,
     kept: Callable[[Path], None] = lambda _: None,
     progress: Progress | None = None,
 ) -> Receipt:
@@ -299,8 +298,7 @@ def seal_tree(
         tree: the folder, or what :func:`scan_for` gave; it is only read.
         out: the sealed file.
         key: what it is encrypted with; None for an archive that is not.
-        statement: the file of the in-toto Statement, if one is asked for.
-        force: replace a sealed file that is there.
+        options: whether a statement is written too, and what is there replaced.
         kept: called with each name under which something is kept that is replaced.
         progress: called with the bytes that were read of the tree, and those there are.
 
@@ -308,7 +306,8 @@ def seal_tree(
         MlsubError: it cannot be done; nothing was written.
         RefusedError: the tree contains what cannot be sealed, or changed meanwhile; nothing was written.
     """
-    scanned = tree if isinstance(tree, Tree) else scan_for(tree, out, key, statement, force=force)
+    scanned = tree if isinstance(tree, Tree) else scan_for(tree, out, key, options)
+    statement, force = options.statement, options.force
     place = find(scanned.folder)
     scanned = replace(scanned, round=f"{place.usage}_v{place.round}" if place.round else "")
     with staging_beside(out) as staging, failing_as(f"{out} cannot be written"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from mlsub.io.show import plural, shortened
+from mlsub.io.show import in_digits, plural, shortened
 from mlsub.log.changes import Change, changed_hyperparameters
 from mlsub.score.difference.decompose import TimePart, decompose
 from mlsub.score.difference.measure import EntrySide, MeasuredEntry, runs_of
@@ -31,10 +31,17 @@ PHASES = {
 
 
 class Difference(msgspec.Struct, frozen=True, kw_only=True):
-    """Why the times of two entries differ; see the fields of the same names of a comparison in JSON."""
+    """Why the times of two entries differ.
+
+    ``ratio`` is old time by new time (above 1: the new one is faster), ``reduction`` the share of the old time that is
+    saved. ``parts`` add up to the difference in minutes; where there are none, ``undivided`` says why.
+    ``hyperparameters`` are those that differ. ``answer`` is the whole in words.
+    """
 
     old: EntrySide
     new: EntrySide
+    ratio: float | None
+    reduction: float | None
     parts: tuple[TimePart, ...]
     undivided: str | None
     hyperparameters: tuple[Change, ...]
@@ -51,8 +58,17 @@ def explain(one: MeasuredEntry, other: MeasuredEntry) -> Difference:
         undivided = "they train different benchmarks"
     parts = () if undivided else decompose(one, other)
     changes = changed_hyperparameters(runs_of(one.result), runs_of(other.result))
-    said = answer(old, new, parts, undivided, changes)
-    return Difference(old=old, new=new, parts=parts, undivided=undivided, hyperparameters=changes, answer=said)
+    ratio = old.minutes / new.minutes if old.minutes and new.minutes and min(old.minutes, new.minutes) > 0 else None
+    return Difference(
+        old=old,
+        new=new,
+        ratio=ratio,
+        reduction=None if ratio is None else 1 - 1 / ratio,
+        parts=parts,
+        undivided=undivided,
+        hyperparameters=changes,
+        answer=answer(old, new, parts, undivided, changes),
+    )
 
 
 def answer(
@@ -82,7 +98,7 @@ def _counts_words(old: EntrySide, new: EntrySide) -> str:
         "seconds of initialisation (not timed)": (old.phases.get("init"), new.phases.get("init")),
     }
     words = [
-        f"{amount(round(one, 1))} -> {amount(round(other, 1))} {name}"
+        f"{in_digits(round(one, 1))} -> {in_digits(round(other, 1))} {name}"
         for name, (one, other) in pairs.items()
         if one is not None and other is not None and round(one, 1) != round(other, 1)
     ]
@@ -136,7 +152,7 @@ def part_words(part: TimePart, old: EntrySide, new: EntrySide) -> str:
     """Return a part in words, without its minutes."""
     if part.name == "work":
         more = "fewer" if part.new < part.old else "as many" if part.new == part.old else "more"
-        return f"{more} {part.unit} {amount(part.old)} -> {amount(part.new)}"
+        return f"{more} {part.unit} {in_digits(part.old)} -> {in_digits(part.new)}"
     if part.name == "pace":
         return _pace_words(part, old, new)
     if part.name == "accelerators":
@@ -151,11 +167,6 @@ def part_name(part: TimePart) -> str:
     if part.name == "pace":
         return f"{PHASES[part.of or 'training']} per {part.unit.rpartition(' ')[2]}"
     return part.unit if part.name == "work" else PHASES.get(part.name, part.name)
-
-
-def amount(value: float) -> str:
-    """Return an amount of training: of thousands no fractions are shown."""
-    return f"{value:,.0f}" if value >= 1000 else f"{value:.6g}"
 
 
 def rate(value: float) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from mlsub.commands.seal.run import seal_tree
+from mlsub.commands.seal.run import SealOptions, seal_tree
 from mlsub.commands.unseal.run import unseal
 from mlsub.io import MlsubError
 from mlsub.packing.forms import Key
@@ -100,8 +100,8 @@ def test_encryption_is_never_the_same_twice(tmp_path: Path) -> None:
     tree = plant(tmp_path)
     recipients, _ = pair()
     for key in (PASSPHRASE, recipients):
-        seal_tree(tree, tmp_path / "a", key, force=True)
-        seal_tree(tree, tmp_path / "b", key, force=True)
+        seal_tree(tree, tmp_path / "a", key, SealOptions(force=True))
+        seal_tree(tree, tmp_path / "b", key, SealOptions(force=True))
         assert (tmp_path / "a").read_bytes() != (tmp_path / "b").read_bytes()
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from mlsub.commands.seal.run import seal_tree
+from mlsub.commands.seal.run import SealOptions, seal_tree
 from mlsub.commands.verify.run import verify_tree
 from mlsub.io import MlsubError
 from mlsub.io.look import file_digest
@@ -24,7 +24,7 @@ NOTE = "mlsub: the signature of the statement was not checked: the signer's prog
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
     """A tree, sealed without encryption, and its statement."""
-    seal_tree(plant(tmp_path), tmp_path / "s", None, tmp_path / "s.json")
+    seal_tree(plant(tmp_path), tmp_path / "s", None, SealOptions(statement=tmp_path / "s.json"))
     return tmp_path
 
 

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.commands.seal import run as sealing
-from mlsub.commands.seal.run import default_name, seal_tree
+from mlsub.commands.seal.run import SealOptions, default_name, seal_tree
 from mlsub.io import MlsubError
 from mlsub.packing.names import link_problems, name_problem
 from mlsub.packing.tree import RefusedError, Tree, scan
@@ -250,5 +250,5 @@ def test_a_full_disk_is_told_and_leaves_the_old_state(tmp_path: Path, monkeypatc
 
     monkeypatch.setattr(sealing, "sync_file", full)
     with pytest.raises(MlsubError, match="cannot be written: No space left on device"):
-        seal_tree(tree, tmp_path / "sealed", PASSPHRASE, force=True)
+        seal_tree(tree, tmp_path / "sealed", PASSPHRASE, SealOptions(force=True))
     assert snapshot(tmp_path) == before

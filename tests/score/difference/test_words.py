@@ -5,9 +5,10 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from mlsub.io.show import in_digits
 from mlsub.score.difference.decompose import TimePart
 from mlsub.score.difference.measure import ConvergenceSummary, EntrySide
-from mlsub.score.difference.words import amount, answer, part_words, rate
+from mlsub.score.difference.words import answer, part_words, rate
 
 SIDE = EntrySide(
     organisation_name="ACME",
@@ -74,7 +75,7 @@ def test_parts(part: TimePart, words: str) -> None:
 
 
 def test_amounts_and_rates() -> None:
-    assert [amount(value) for value in (0.5, 38, 999.25, 1234.5)] == ["0.5", "38", "999.25", "1,234"]
+    assert [in_digits(value) for value in (0.5, 38, 999.25, 1234.5)] == ["0.5", "38", "999.25", "1,234"]
     assert [rate(value) for value in (0.0123, 5.254, 27049.4)] == ["0.0123", "5.25", "27,049"]
 
 
