@@ -269,7 +269,8 @@ def breaks(text: str, first: int, later: int) -> list[tuple[int, int]]:
             found.append((start, start + len(text[start:gap].rstrip())))
             start = gap + 1
         else:
-            end = _seam(text, start, end)
+            # A long word breaks behind the last sign of the line, or where the line ends if it has none.
+            end = next((at for at in range(end, start + 1, -1) if text[at - 1] in _SEAMS), end)
             found.append((start, end))
             start = end
         while start < len(text) and text[start] == " ":
@@ -278,11 +279,6 @@ def breaks(text: str, first: int, later: int) -> list[tuple[int, int]]:
     if start < len(text) or not found:
         found.append((start, len(text)))
     return found
-
-
-def _seam(text: str, start: int, end: int) -> int:
-    """Where a long word breaks: behind the last sign of the line, or where the line ends if it has none."""
-    return next((at for at in range(end, start + 1, -1) if text[at - 1] in _SEAMS), end)
 
 
 def longest_part(text: str) -> int:

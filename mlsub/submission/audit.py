@@ -210,7 +210,10 @@ def link_faults(file_tree: FileTree) -> Iterator[tuple[str, str]]:
     def visit(path: str) -> str | None:
         if path in file_tree.paths:
             return None
-        return "" if _not_listed(path, file_tree) else LINK_BROKEN
+        *folders, _ = path.split("/")
+        # Nobody knows what lies where the listing did not look.
+        closed = file_tree.cut is not None or "/".join(folders) in file_tree.closed
+        return "" if closed or any(map(stray_kind, folders)) else LINK_BROKEN
 
     for path in links:
         if fault := follow(path, links, visit):
@@ -251,10 +254,3 @@ def follow(path: str, links: Mapping[str, str], visit: Callable[[str], str | Non
         else:
             done.append(part)
     return None
-
-
-def _not_listed(path: str, file_tree: FileTree) -> bool:
-    """Return whether a path lies where the listing did not look."""
-    *folders, _ = path.split("/")
-    parent = "/".join(folders)
-    return file_tree.cut is not None or parent in file_tree.closed or any(map(stray_kind, folders))

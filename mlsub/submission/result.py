@@ -259,7 +259,9 @@ def _public_names(report: Report, entry: EntryResult, facts: SystemFacts) -> dic
     name, compatible = known.name if known else entry.benchmark, compatible_rounds(usage, entry.benchmark, round_)
     ends = dict.fromkeys((compatible or (round_,))[place] for place in (0, -1))
     division, came_out = division_meant(entry.division), published(usage, round_)
-    system, model = _system_name(facts), _accelerator_model(facts)
+    system, model = _system_name(facts), facts.accelerator_model_name
+    # As the official table prints it.
+    model = "TPUv3" if model == "tpu-v3" else model
     in_tree = description_path(entry) is not None
     return {
         "usage": usage,
@@ -301,11 +303,6 @@ def _system_name(facts: SystemFacts) -> str | None:
     if facts.system_name == "tpu-v3" and facts.accelerators_per_node is not None:
         return f"TPUv3.{facts.accelerators_per_node * 2}"
     return facts.system_name
-
-
-def _accelerator_model(facts: SystemFacts) -> str | None:
-    """The accelerator as the official table prints it."""
-    return "TPUv3" if facts.accelerator_model_name == "tpu-v3" else facts.accelerator_model_name
 
 
 def _framework(facts: SystemFacts) -> str | None:
