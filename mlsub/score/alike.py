@@ -55,7 +55,7 @@ def scaling_families(results: Iterable[Result]) -> list[tuple[ScalingStep, ...]]
         if count and minutes and chip and one.scaling_type != "weak":
             key = (one.round_key, one.division_name, one.benchmark_name, one.organisation_name, chip)
             sizes = families.setdefault(key, {})
-            sizes[count] = min(sizes.get(count, one), one, key=lambda it: it.chip_minutes or 0.0)
+            sizes[count] = min(sizes.get(count, one), one, key=_per_accelerator)
     found = []
     for sizes in families.values():
         first, *others = [sizes[count] for count in sorted(sizes)]
@@ -87,16 +87,3 @@ def changes(one: Result, other: Result) -> tuple[str, ...]:
     if one.framework != other.framework:
         found.append(f"software {one.framework or '–'} to {other.framework or '–'}")
     return tuple(found)
-
-
-def only_sizes_changed(before: Iterable[Result], after: Iterable[Result]) -> bool:
-    """Return whether the fewest chip-minutes in two rounds say nothing of the accelerators, which are of one kind.
-
-    So it is where those of one round are of a system smaller than all of the other: larger ones need more of them.
-    """
-    pair = [[one for one in some if one.chip_minutes and one.accelerators_count] for some in (before, after)]
-    few, many = sorted(pair, key=lambda some: min(map(_per_accelerator, some), default=0.0))
-    if not few or min(map(_per_accelerator, few)) == min(map(_per_accelerator, many)):
-        return False
-    smallest = min(one.accelerators_count or 0 for one in many)
-    return (min(few, key=_per_accelerator).accelerators_count or 0) < smallest

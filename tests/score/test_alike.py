@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from mlsub.score.alike import changes, only_sizes_changed, scaling_families, usual_size
+from mlsub.score.alike import changes, scaling_families, usual_size
 from mlsub.submission.result import Result
 from tests.review.folding import make_run, report_of
 from tests.score.reports import make_result, make_score
@@ -119,21 +119,3 @@ def rcp(**values: Any) -> dict[str, Any]:
 )  # fmt: skip
 def test_what_else_changed_is_told(one: dict[str, Any], other: dict[str, Any], said: tuple[str, ...]) -> None:
     assert changes(made(8, **one), made(64, **other)) == said
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "changed"),
-    [
-        ([made(8, 10.0)], [made(64, 2.0)], True),
-        ([made(64, 2.0)], [made(8, 10.0)], True),
-        ([made(8, 10.0), made(64, 2.0)], [made(64, 1.5)], True),
-        ([made(8, 10.0)], [made(8, 12.0), made(64, 2.0)], False),
-        ([made(8, 10.0)], [made(64, 1.0)], False),
-        ([made(8, 16.0)], [made(64, 2.0)], False),
-        ([made(8, 10.0)], [made(64, None), made(0, 2.0)], False),
-        ([], [], False),
-    ],
-    ids=["larger", "smaller", "its-smallest-is-gone", "same-size", "larger-and-better", "equal", "without", "none"],
-)
-def test_chip_minutes_of_other_sizes_alone_are_told(before: list[Result], after: list[Result], changed: bool) -> None:
-    assert only_sizes_changed(before, after) is only_sizes_changed(after, before) is changed

@@ -185,8 +185,7 @@ def _write_site(folder: Path, site: Site, context: Context, title: str | None, u
     for page in pages:
         write_page(folder, frame, page)
     done, count = len(pages), len(pages) + len(site.results)
-    around = {one.href: Around(*comparisons.beside(at), source) for at, one in enumerate(site.results)}
-    tasks = [[(one, around[one.href]) for one in some] for some in _chunks(site.results)]
+    tasks = [[(one, Around(*comparisons.beside(one), source)) for one in some] for some in _chunks(site.results)]
     write = partial(_write_results, folder, frame, own)
     for written in run_here(write, tasks, context, len(site.results) * _WEIGHT):
         done += written

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import groupby, pairwise
 from math import ceil
@@ -18,12 +18,12 @@ from mlsub.commands.site.results import (
     Results,
     Site,
     SiteResult,
-    fast,
+    frugal,
     slug,
 )
 from mlsub.commands.site.views import ANY, PER_ACCELERATOR, SAME, View, lead_words, size_of, views_of
 from mlsub.present.document import Chart, Section, Span, Text
-from mlsub.score.alike import ScalingStep, only_sizes_changed, scaling_families
+from mlsub.score.alike import ScalingStep, scaling_families
 from mlsub.systems.names import registry
 
 #: Shapes of marks, which tell families of a vendor apart as well; the shades of a colour, and that of vendors.
@@ -33,17 +33,15 @@ _SHADES, _VENDOR = 5, 2
 Look = tuple[str, str, str]
 _NONE = Results()
 _SCALING = (
-    "Minutes to train over the number of accelerators, both axes logarithmic, one mark a result; pale marks are those "
-    "of other rounds. A dotted line is ideal scaling: from the smallest system of an accelerator on, twice the "
-    "accelerators take half the minutes."
+    "Minutes to train over the number of accelerators, both axes logarithmic, one mark a result. Of ideal scaling, "
+    "twice the accelerators take half the minutes."
 )
 _PER_SIZE = (
-    "Chip-minutes (minutes × accelerators) over the number of accelerators, both axes logarithmic, one mark a result; "
-    "pale marks are those of other rounds. Where scaling is ideal they stay the same, as the dotted line does; real "
-    "systems need more of them the larger they are."
+    "Chip-minutes (minutes × accelerators) over the number of accelerators, both axes logarithmic, one mark a result. "
+    "Where scaling is ideal they stay the same; real systems need more of them the larger they are."
 )
 _RING = "A ring is a result that does not meet the official checker."
-_STRIP = "One mark a result of this size, in a row for each accelerator; pale marks are those of other rounds."
+_STRIP = "One mark a result of this size, in a row for each accelerator."
 _BEST = " of each accelerator family in each round. Lines join rounds whose results may be compared."
 _OVER_ROUNDS = {
     SAME: f"The fastest result of this size{_BEST}",
@@ -73,37 +71,23 @@ def record_chart(site: Site, benchmark: Results, shown: Results = _NONE) -> Char
     Returns:
         The chart, None where the results are not of several rounds.
     """
-    by, drawn = "family" if shown else "vendor", shown or benchmark.closed
+    by, closed, drawn = "family" if shown else "vendor", benchmark.closed, shown or benchmark.closed
     if len(drawn.rounds) < 2:
         return None
-    views = {
-        view.name: _record_view(site, view, view.of(benchmark.closed), view.of(drawn), by)
-        for view in views_of(drawn)
-        if view.of(drawn)
-    }
-    return _chart_of_views(
-        views,
-        link=drawn[-1].benchmark_href,
-        key=f"record-{drawn[-1].result.benchmark_name}",
-        by=by,
-        x="round_key",
-        rounds=benchmark.closed.rounds,
-        small=True,
-    )
-
-
-def _record_view(site: Site, view: View, closed: Results, drawn: Results, by: str) -> dict[str, Any]:
-    """Return what a chart of records shows in a view; ``closed`` are all that may hold the record."""
-    best = drawn.best(lambda one: (one.result.round_key, one.called(by)), view.value)
-    steps = [step for chain in closed.record_chains(view.value) for step in _record_steps(site, view, chain, closed)]
-    lines = best.by(lambda one: (one.called(by), one.comparable_rounds))
-    chain = drawn.record_chains(view.value)[-1]
-    words = "; before ".join(f"{one.holder}, {one.result.round_key}" for one in (chain[-1], *chain[:1])[: len(chain)])
-    return {
-        **_over_rounds(site, view, lines, by, steps),
-        "title": _headline(view, chain, drawn),
-        "about": f"{'Record' if by == 'vendor' else 'Best'}: {words}.",
-    }
+    views = {}
+    for view in views_of(drawn):
+        if some := view.of(drawn):
+            alike = view.of(closed)
+            steps = [step for one in alike.record_chains(view.value) for step in _record_steps(site, view, one, alike)]
+            chain = some.record_chains(view.value)[-1]
+            words = [f"{one.holder}, {one.result.round_key}" for one in (chain[-1], *chain[:-1][:1])]
+            views[view.name] = {
+                **_over_rounds(site, view, some, by, steps),
+                "title": _headline(view, chain, some),
+                "about": f"{'Best' if shown else 'Record'}: {'; first '.join(words)}.",
+            }
+    more = {"key": f"record-{drawn[-1].result.benchmark_name}", "link": drawn[-1].benchmark_href}
+    return _chart_of_views(views, **more, by=by, x="round_key", rounds=closed.rounds, small=True)
 
 
 def _record_steps(site: Site, view: View, chain: Results, closed: Results) -> Iterator[dict[str, Any]]:
@@ -168,30 +152,10 @@ def records_over_time(site: Site, results: Results, words: str) -> Iterator[Sect
         yield Section(title, (Text(words), *charts), anchor="time")
 
 
-def scaling_chart(site: Site, results: Results) -> Chart:
-    """Return accelerators against minutes, small, with lines of ideal scaling in the newest rounds."""
-    counted = _with_accelerators(results)
-    fastest = min(counted, key=fast, default=None)
-    lines = [line for line in _ideal_lines(site, counted) if line["newest"]]
-    about = f"Fastest: {fastest.in_minutes} ({fastest.result.round_key}, {fastest.holder})." if fastest else ""
-    return Chart(
-        kind="dots",
-        script=RESULTS_SCRIPT,
-        title=results[-1].result.benchmark_title,
-        about=about,
-        link=results[0].benchmark_href,
-        data={
-            **_data("family", counted, site),
-            **{"x": "accelerators_count", "ideal": lines, "small": True},
-        },
-        key=f"scaling-{results[-1].result.benchmark_name}",
-    )
-
-
 def sizes_chart(site: Site, benchmark: Results, explore: dict[str, Any]) -> Chart:
     """Return results of a benchmark beside each other, in each view; ``explore`` is what its page chooses from."""
-    counted = _with_accelerators(benchmark)
-    across = {"x": "accelerators_count", "ideal": _ideal_lines(site, counted)}
+    counted = Results(one for one in benchmark.timed if one.result.accelerators_count)
+    across = {"x": "accelerators_count"}
     views: dict[str, dict[str, Any]] = {
         SAME: {"kind": "strip", "title": "Minutes at one size", "about": _STRIP, "x": "published_minutes"},
         PER_ACCELERATOR: across | {"title": "Accelerators and chip-minutes", "about": _PER_SIZE, "y": "chip_minutes"},
@@ -201,61 +165,45 @@ def sizes_chart(site: Site, benchmark: Results, explore: dict[str, Any]) -> Char
     return _chart_of_views(views, key="sizes", explore=explore, **data)
 
 
-def _with_accelerators(results: Results) -> Results:
-    return Results(one for one in results.timed if one.result.accelerators_count)
-
-
-def _ideal_lines(site: Site, results: Results) -> list[dict[str, Any]]:
-    """Return lines of ideal scaling, older rounds first: twice the accelerators take half the minutes.
-
-    A line goes from the place ``at`` of the fastest result of the fewest accelerators of one kind to the ``most`` of
-    them, in one round and division; a kind of one size has none. ``newest``: no later round has such a line.
-    """
-    named = Results(one for one in results.complete if one.result.accelerator_name)
-    kinds = named.by(lambda one: (one.result.accelerator_name, one.division_name, one.result.round_key))
-    wide = [some for some in kinds if len({one.result.accelerators_count for one in some}) > 1]
-    last = {(some[0].result.accelerator_name, some[0].division_name): some for some in wide}
-    lines = []
-    for some in wide:
-        through = min(some, key=lambda one: (one.result.accelerators_count or 0, fast(one)))
-        newest = last[through.result.accelerator_name, through.division_name] is some
-        most = max(one.result.accelerators_count or 0 for one in some)
-        lines.append({"at": site.places([through])[0], "most": most, "newest": newest})
-    return lines
-
-
 def rounds_chart(site: Site, benchmark: Results) -> Iterator[Chart]:
     """Yield the best result of each family, division and round, in each view, if there are several rounds."""
     if len(benchmark.timed.rounds) < 2:
         return
     views = {}
     for view in views_of(benchmark):
-        best = view.of(benchmark).best(_line, view.value)
-        # A line joins the rounds of one family and division that may be compared.
-        lines = best.by(lambda one: (one.called("family"), one.division_name, one.comparable_rounds))
-        what = "Chip-minutes" if view.name == PER_ACCELERATOR else "Minutes"
+        is_each = view.name == PER_ACCELERATOR
         views[view.name] = {
-            **_over_rounds(site, view, lines, "family"),
-            "title": f"{what} over rounds{'' if view.name == PER_ACCELERATOR else view.where}",
-            "about": f"{_OVER_ROUNDS[view.name]} {_misread(benchmark, lines) if view.name == PER_ACCELERATOR else ''}",
+            **_over_rounds(site, view, view.of(benchmark), "family"),
+            "title": "Chip-minutes over rounds" if is_each else f"Minutes over rounds{view.where}",
+            "about": f"{_OVER_ROUNDS[view.name]} {_misread(view.of(benchmark)) if is_each else ''}",
         }
     yield _chart_of_views(views, key="rounds", by="family", x="round_key", rounds=benchmark.rounds)
 
 
-def _misread(benchmark: Results, lines: Iterable[Results]) -> str:
-    """Return where chip-minutes rise or fall because sizes changed; empty where they do so nowhere."""
-    of = {_line(some[0]): [one.result for one in some] for some in benchmark.timed.by(_line)}
-    pairs = [pair for line in lines for pair in pairwise(line) if only_sizes_changed(*(of[_line(one)] for one in pair))]
-    named = [
-        f"{old.called('family')} from {old.result.round_key} to {new.result.round_key} "
-        f"({new.result.accelerators_count:,} accelerators after {old.result.accelerators_count:,})"
-        for old, new in pairs
-    ]
+def _misread(results: Results) -> str:
+    """Return where chip-minutes rise or fall because sizes changed; empty where they do so nowhere.
+
+    So it is where the best of one round is of a smaller system than all of the other: larger ones need more of them.
+    """
+    least = {_line(some[0]): min(one.result.accelerators_count or 0 for one in some) for some in results.by(_line)}
+    named = []
+    for old, new in (pair for line in _lines(results, frugal, "family") for pair in pairwise(line)):
+        few, many = sorted((old, new), key=frugal)
+        if frugal(few) < frugal(many) and (few.result.accelerators_count or 0) < least[_line(many)]:
+            sizes = f"{new.result.accelerators_count:,} accelerators after {old.result.accelerators_count:,}"
+            rounds = f"from {old.result.round_key} to {new.result.round_key}"
+            named.append(f"{old.called('family')} {rounds} ({sizes})")
     return f"{_MISREAD}: {'; '.join(named)}." if named else ""
 
 
 def _line(one: SiteResult) -> tuple[str, str, str]:
     return one.called("family"), one.division_name, one.result.round_key
+
+
+def _lines(results: Results, value: Callable[[SiteResult], float], by: str) -> list[Results]:
+    """Return the best of each round of what is one line: of one vendor or family and division, and comparable."""
+    best = results.best(lambda one: (one.called(by), one.division_name, one.result.round_key), value)
+    return best.by(lambda one: (one.called(by), one.division_name, one.comparable_rounds))
 
 
 def efficiency_section(site: Site, benchmark: Results) -> Iterator[Section]:
@@ -297,9 +245,10 @@ _STEPS: tuple[ColumnOf[tuple[SiteResult, SiteResult, ScalingStep]], ...] = (
 
 
 def _over_rounds(
-    site: Site, view: View, lines: Sequence[Results], by: str, more_lines: Iterable[dict[str, Any]] = ()
+    site: Site, view: View, results: Results, by: str, more_lines: Iterable[dict[str, Any]] = ()
 ) -> dict[str, Any]:
-    """Return the data of lines of results over rounds; ``more_lines`` lie behind them."""
+    """Return the data of the best results over rounds and their lines; ``more_lines`` lie behind them."""
+    lines = _lines(results, view.value, by)
     drawn = Results(result for line in lines for result in line)
     # No line leads through a round of which folders have no logs.
     parts = [list(part) for line in lines for partial, part in groupby(line, lambda one: one.partial) if not partial]
@@ -345,7 +294,10 @@ def round_charts(site: Site, results: Results) -> Iterator[Chart]:
     for some in groups:
         first, timed = some[0], [one for one in some if one.score_minutes is not None]
         if timed:
-            words = _round_words(some, timed)
+            words = "" if all(one.result.accepted for one in timed) else _RING
+            if without := len(some) - len(timed):
+                said = f"{count_text(without, 'result')} without a time {'is' if without == 1 else 'are'}"
+                words = f"{words} {said} in the table only.".strip()
             views = {view.name: {"about": f"{lead_words(view, some)} {words}".strip()} for view in views_of(some)}
             yield Chart(
                 kind="round",
@@ -357,11 +309,3 @@ def round_charts(site: Site, results: Results) -> Iterator[Chart]:
                     **{"round": first.result.round_key, "size": size_of(some), "views": views},
                 },
             )
-
-
-def _round_words(results: Results, timed: Sequence[SiteResult]) -> str:
-    """Return how to read a chart of a round; ``timed`` are the results that have a mark."""
-    words = "" if all(one.result.accepted for one in timed) else _RING
-    if without := len(results) - len(timed):
-        words += f" {count_text(without, 'result')} without a time {'is' if without == 1 else 'are'} in the table only."
-    return words.strip()

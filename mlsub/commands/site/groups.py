@@ -7,27 +7,12 @@ from typing import Any
 
 import msgspec
 
-from mlsub.commands.site.charts import efficiency_section, records_over_time, rounds_chart, scaling_chart, sizes_chart
-from mlsub.commands.site.page import (
-    OVERVIEW,
-    UNVERIFIED,
-    ColumnOf,
-    Page,
-    build_table,
-    cell_of,
-    count_text,
-    names_cell,
-)
+from mlsub.commands.site.charts import efficiency_section, records_over_time, rounds_chart, sizes_chart
+from mlsub.commands.site.page import OVERVIEW, UNVERIFIED, ColumnOf, Page, build_table, cell_of, count_text, names_cell
 from mlsub.commands.site.result_page import system_section
 from mlsub.commands.site.results import DIVISIONS, Results, Site, SiteResult
-from mlsub.commands.site.tables import (
-    accelerators_cell,
-    best_minutes_cell,
-    by_benchmark,
-    results_table,
-    with_energy,
-)
-from mlsub.commands.site.views import ANY, View, lead_words, size_of, views_of
+from mlsub.commands.site.tables import accelerators_cell, by_benchmark, results_table, with_energy
+from mlsub.commands.site.views import alike, lead_words, size_of, view_cell, views_of
 from mlsub.divisions import CLOSED
 from mlsub.io.show import first_few
 from mlsub.present.document import Facts, Section, Span, Text
@@ -41,11 +26,6 @@ _MOST, _STATIC_ROWS = 1200, 50
 _COLUMNS = (
     *("benchmark", "system", "organisation", "accelerators", "minutes", "chip-minutes", "division", "round", "verdict"),
 )
-_SCALING = (
-    "Closed results of all rounds, both axes logarithmic. The dotted line is ideal scaling in the newest round that "
-    "has systems of several sizes: twice the accelerators take half the minutes."
-)
-_BEST = "Fastest Closed result of each benchmark and number of accelerators, of all rounds"
 
 
 class SharedKind(msgspec.Struct, frozen=True, kw_only=True):
@@ -141,22 +121,17 @@ def _description(title: str, kind: SharedKind, results: Results) -> str:
     about = f"{count_text(len(results), 'result')} of the {kind.one} {title} in {rounds} ({results.period})"
     if kind is not BENCHMARKS:
         return f"{about}: {first_few(dict.fromkeys(one.result.benchmark_title for one in results), 4)}"
-    view = next(views_of(results))
-    for best in view.of(results.closed).best(lambda one: one.result.round_key)[-1:]:
-        about += f". The fastest Closed result{view.where} of {best.result.round_key}: {best.in_minutes}, {best.holder}"
-    return about
+    newest = (one for one in results.closed if one.result.round_key == results.closed.rounds[-1])
+    said = lead_words(next(views_of(results)), Results(newest))
+    return ". ".join(filter(None, (about, said.removesuffix("."))))
 
 
 def _common_sections(kind: SharedKind, site: Site, results: Results) -> Iterator[Section]:
-    if kind is ACCELERATORS:
-        yield from _scaling_section(site, results)
     words = (
         f"The best Closed results of this {kind.one} in each round, by accelerator family, on benchmarks with "
         f"results in several rounds. The grey line is the record of all {kind.title.lower()}."
     )
     yield from records_over_time(site, results, words)
-    if kind is ACCELERATORS:
-        yield _best_section(results)
     columns = with_energy([name for name in _COLUMNS if name not in kind.without], results)
     table = results_table("Results by benchmark, the newest round first", by_benchmark(results), *columns)
     yield Section("All results", (table,), anchor="results")
@@ -178,15 +153,15 @@ _COUNTS: tuple[ColumnOf[Results], ...] = (
 # ---- Benchmarks
 
 
-def _record(results: Results, view: View | None = None) -> SiteResult | None:
-    """Return the record in the newest comparable rounds, at the size that is compared or as a view has it."""
-    chains = (view or next(views_of(results))).of(results.closed).record_chains()
+def _record(results: Results) -> SiteResult | None:
+    """Return the record in the newest comparable rounds, at the size that is compared."""
+    chains = alike(results).record_chains()
     return chains[-1][-1] if chains else None
 
 
 def _record_cell(results: Results) -> Span | None:
     record = _record(results)
-    return best_minutes_cell(record) if record else None
+    return view_cell(next(views_of(results)), record) if record else None
 
 
 def _holder(results: Results) -> str | None:
@@ -194,30 +169,15 @@ def _holder(results: Results) -> str | None:
     return f"{record.holder}, {record.result.round_key}" if record else None
 
 
-def _any_size(results: Results) -> Span | None:
-    record = _record(results, View(ANY))
-    if record is None:
-        return None
-    return Span(f"{record.in_minutes}: {record.holder}, {record.result.round_key}", link=record.href)
-
-
-def _comparable(results: Results) -> str:
-    return "; ".join(group.period for group in results.comparable())
-
-
 def _benchmark_sections(site: Site, results: Results) -> Iterator[Section]:
     """Yield charts and a table of which a script shows a round and a division."""
     divisions = {name: some for name in DIVISIONS if (some := Results(o for o in results if o.division_name == name))}
-    sizes = {name: size_of(some) for name, some in divisions.items()}
-    alike = [
-        o
-        for name, of in divisions.items()
-        for o in by_benchmark(of)
-        if sizes[name] in (None, o.result.accelerators_count)
-    ]
+    view = next(views_of(results))
+    ordered = (one for some in divisions.values() for one in by_benchmark(some))
+    of_size = Results(one for one in ordered if view.size in (None, one.result.accelerators_count))
     columns = with_energy(_COLUMNS[1:], results)
-    caption = "Results of the size that is compared, the newest round first"
-    table = results_table(caption, Results(alike), *columns, most=_STATIC_ROWS, anchor="selection")
+    caption = f"Results{view.where}, the newest round first"
+    table = results_table(caption, of_size, *columns, most=_STATIC_ROWS, anchor="selection")
     explore = {
         "rounds": results.rounds,
         "energy": "energy" in columns,
@@ -257,24 +217,6 @@ def _memory_cell(results: Results) -> Span | None:
     return Span(f"{first}{sizes[-1]} GB", value=float(sizes[0])) if sizes else None
 
 
-def _scaling_section(site: Site, results: Results) -> Iterator[Section]:
-    groups = results.closed.by(lambda one: one.benchmark_href)
-    sized = [some for some in groups if len({one.result.accelerators_count or None for one in some} - {None}) > 1]
-    if sized:
-        charts = (scaling_chart(site, some) for some in sized)
-        title = f"Minutes over the number of {results[0].result.accelerator_name}"
-        yield Section(title, (Text(_SCALING), *charts), anchor="scaling")
-
-
-def _best_section(results: Results) -> Section:
-    fastest = results.closed.best(lambda one: (one.benchmark_href, one.result.accelerators_count))
-    best = fastest.ordered(lambda one: (one.result.benchmark_title.casefold(), one.result.accelerators_count or 0))
-    if not best:
-        return Section("Best by number", (Text("There are no Closed results with a time."),), anchor="best")
-    table = results_table(_BEST, best, "benchmark", "number", "best minutes", "round", "organisation")
-    return Section("Best by number", (table,), anchor="best")
-
-
 # ---- Organisations and systems
 
 
@@ -304,7 +246,7 @@ BENCHMARKS = SharedKind(
         ("fastest in minutes", _record_cell),
         ("by", _holder),
     ),
-    more=(("fastest of any size", _any_size), ("rounds that may be compared", _comparable)),
+    more=(("rounds that may be compared", lambda some: "; ".join(group.period for group in some.comparable())),),
     without=("benchmark",),
 )
 ACCELERATORS = SharedKind(

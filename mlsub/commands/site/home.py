@@ -3,36 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from mlsub.commands.site.charts import record_chart, round_charts
-from mlsub.commands.site.page import (
-    MINUTES,
-    OVERVIEW,
-    RESULTS_SCRIPT,
-    UNVERIFIED,
-    Page,
-    count_text,
-    number_text,
-)
+from mlsub.commands.site.page import MINUTES, OVERVIEW, RESULTS_SCRIPT, UNVERIFIED, Page, count_text, number_text
 from mlsub.commands.site.results import DIVISIONS, USAGES, Results, Site, SiteResult, SiteRound, fast
-from mlsub.commands.site.tables import (
-    bert_words,
-    files_table,
-    results_table,
-    rounds_table,
-    with_energy,
-)
-from mlsub.commands.site.views import LEADERS, SAME, View, best_tables, by_round, views_of
+from mlsub.commands.site.tables import bert_words, files_table, results_table, rounds_table, with_energy
+from mlsub.commands.site.views import LEADERS, SAME, View, alike, best_tables, by_round
 from mlsub.divisions import CLOSED, OPEN
 from mlsub.io.show import first_few
 from mlsub.present.document import Chart, Section, Text
 from mlsub.present.entries import BY_LOGS, REHEARSAL
 from mlsub.rounds.benchmarks import published
 
-#: Records that are named, the greatest gains first; and things that are named before the rest is counted.
-_NAMED, _LISTED = 3, 6
+#: Records that are named, the greatest gains first.
+_NAMED = 3
 #: Rounds of one usage from which on records are drawn over them.
 _MANY = 3
 _RECORDS = (
@@ -41,8 +27,8 @@ _RECORDS = (
     "compared. At any size records say as much of the number of accelerators as of progress."
 )
 _FASTEST = (
-    "Published scores, whatever their verdict; rounds have different rules, so results of different rounds cannot be "
-    "compared directly."
+    "Published scores of the results here, whatever their verdict. Rounds have different rules: records are of rounds "
+    "that MLCommons calls comparable."
 )
 _ROUND = ("result", "plain minutes", "verdict", "organisation", "system", "number", "accelerator")
 
@@ -175,14 +161,11 @@ def _count_words(one: SiteRound) -> Iterator[str]:
 
 
 def news(site: Site) -> tuple[str, ...]:
-    """Return up to three sentences about the newest round; none where no round has results."""
-    rounds, latest = [one for one in site.rounds if one.results], _newest(site)
-    if latest is None:
+    """Return one or two sentences about the newest round; none where no round has results."""
+    if (latest := _newest(site)) is None:
         return ()
     benchmarks = [some for some in site.benchmarks if some[-1].result.usage == latest.rules.usage]
-    before = Results(result for one in rounds[: rounds.index(latest)] for result in one.results)
-    said = (_latest_words(latest, len(site.rounds)), _fallen(latest, benchmarks), _firsts(latest, before, benchmarks))
-    return tuple(filter(None, said))
+    return tuple(filter(None, (_latest_words(latest, len(site.rounds)), _fallen(latest, benchmarks))))
 
 
 def _newest(site: Site) -> SiteRound | None:
@@ -210,22 +193,17 @@ def records_beaten(round_key: str, benchmarks: Iterable[Results]) -> list[tuple[
 
     Records of rounds of which folders have no logs are left out: what fell there, and by how much, is not known.
     """
-    chains = [chain for some in benchmarks for chain in _alike(some).record_chains()]
+    chains = [chain for some in benchmarks for chain in alike(some).record_chains()]
     pairs = [pair for chain in chains for pair in pairwise(chain) if not any(one.partial for one in pair)]
     fallen = [(old, new) for old, new in pairs if new.result.round_key == round_key]
     return sorted(fallen, key=lambda one: fast(one[0]) / fast(one[1]), reverse=True)
-
-
-def _alike(some: Results) -> Results:
-    """Return the Closed results of a benchmark that are compared at first, which are of one size."""
-    return next(views_of(some)).of(some.closed)
 
 
 def _fallen(latest: SiteRound, benchmarks: Sequence[Results]) -> str | None:
     """Return which records fell; None where no benchmark has Closed results of an earlier round to compare with."""
     round_key = latest.results[0].result.round_key
     # Benchmarks that have Closed times in this round and in one before it that may be compared with it.
-    groups = [group.rounds for some in benchmarks for group in _alike(some).complete.comparable()]
+    groups = [group.rounds for some in benchmarks for group in alike(some).complete.comparable()]
     count = sum(round_key in names and names[0] != round_key for names in groups)
     if not count:
         return None
@@ -236,53 +214,9 @@ def _fallen(latest: SiteRound, benchmarks: Sequence[Results]) -> str | None:
     more = f", and {len(fallen) - _NAMED} more" if len(fallen) > _NAMED else ""
     verb = "Records at one size fell" if len(fallen) > 1 else "A record at one size fell"
     named = "; ".join(
-        f"{now.result.benchmark_title}{_where(now)} from {number_text(fast(before), 3)} to {now.in_minutes}, "
-        f"{number_text(fast(before) / fast(now), 3)} times as fast ({now.holder})"
+        f"{now.result.benchmark_title}{view.where} from {number_text(fast(before), 3)} to {now.in_minutes}, "
+        f"{view.gain(before, now)} before ({now.holder})"
         for before, now in fallen[:_NAMED]
+        for view in (View(SAME, now.result.accelerators_count),)
     )
     return f"{verb} on {f'{len(fallen)} of ' if count > 1 else ''}its {count} {comparable}: {named}{more}."
-
-
-def _where(one: SiteResult) -> str:
-    return View(SAME, one.result.accelerators_count or None).where
-
-
-def _firsts(latest: SiteRound, before: Results, benchmarks: Sequence[Results]) -> str | None:
-    """Return what is new in a round, or in the only one who leads; None where all its benchmarks are partial."""
-    if not before:
-        closed = [_alike(some).complete for some in benchmarks]
-        several = [some for some in closed if len({one.result.organisation_name for one in some}) > 1]
-        leaders = Counter(min(some, key=fast).result.organisation_name for some in several)
-        if not leaders:
-            return None if any(some.closed for some in benchmarks) else "It has no Closed result with a time."
-        [(leader, count)] = leaders.most_common(1)
-        among = count_text(leaders.total(), "benchmark")
-        return f"At one size {leader} is the fastest on {count} of {among} with results of several organisations."
-    titles = _new(latest, before, lambda one: one.result.benchmark_title)
-    found = {
-        "on": [_with_fastest(title, latest.results) for title in titles],
-        "with": _new(latest, before, lambda one: one.result.accelerator_name),
-        "from": _new(latest, before, lambda one: one.result.organisation_name),
-    }
-    first, *others = [f"{word} {_list(names)}" for word, names in found.items() if names] or [""]
-    if not first:
-        return "Its benchmarks, accelerators and organisations all had results in earlier rounds."
-    parts = [first, *(f"the first {one}" for one in others)]
-    last = f", and {parts.pop()}" if others else ""
-    return f"It has the first results {', '.join(parts)}{last}."
-
-
-def _new(latest: SiteRound, before: Results, name: Callable[[SiteResult], str | None]) -> list[str]:
-    known = {name(result) for result in before}
-    return sorted({one for one in map(name, latest.results) if one is not None} - known, key=str.casefold)
-
-
-def _with_fastest(title: str, results: Results) -> str:
-    some = Results(one for one in results if one.result.benchmark_title == title)
-    best = min(_alike(some), key=fast, default=None)
-    return f"{title} ({best.in_minutes}{_where(best)}: {best.holder})" if best else title
-
-
-def _list(names: Sequence[str]) -> str:
-    shown = [*names[:_LISTED], f"{len(names) - _LISTED} more"] if len(names) > _LISTED else list(names)
-    return f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else shown[0]

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from msgspec.structs import replace
 
-from mlsub.commands.site.compare_page import Neighbour, compare_href, name_of
+from mlsub.commands.site.compare_page import PAGE, Neighbour, name_of
 from mlsub.commands.site.curves import curves_section, run_name
 from mlsub.commands.site.page import (
     OVERVIEW,
@@ -25,7 +25,6 @@ from mlsub.commands.site.page import (
     three_cell,
     three_text,
 )
-from mlsub.commands.site.ranks import Standing
 from mlsub.commands.site.results import DAGGER, Results, SiteResult
 from mlsub.commands.site.runs import convergence_section, runs_section
 from mlsub.commands.site.tables import energy_cell, rcp_cell
@@ -62,7 +61,7 @@ _UNPUBLISHED = "MLCommons has not published this round, so the result may be quo
 class Around(NamedTuple):
     """What the page of a result says beside it: where it stands, its neighbours, and the pattern of sources."""
 
-    standing: Standing | None = None
+    rank: str = ""
     neighbours: tuple[Neighbour, ...] = ()
     source: str = ""
 
@@ -127,9 +126,9 @@ def _score(result: Result) -> tuple[str, str]:
 
 def _facts(one: SiteResult, around: Around) -> Iterator[tuple[str, Span]]:
     result, rcp = one.result, one.result.rcp
-    if around.standing is not None:
+    if around.rank:
         among = f"Closed results of {result.round_key}", Results([one]).missing.removeprefix(f"{DAGGER} ")
-        yield "Rank", Span(around.standing.words, note="; ".join(filter(None, among)))
+        yield "Rank", Span(around.rank, note="; ".join(filter(None, among)))
     notes = [] if result.accepted else [_VERDICTS[result.official]]
     notes += [] if result.rules.package_checker else [BY_LOGS]
     yield "Official checker", verdict_span(result.official)._replace(note="; ".join(notes))
@@ -141,10 +140,7 @@ def _facts(one: SiteResult, around: Around) -> Iterator[tuple[str, Span]]:
     yield from _minutes(result)
     yield "Benchmark", Span(result.benchmark_title, link=one.benchmark_href)
     yield "Organisation", Span(result.organisation_name, link=one.organisation_href)
-    if one.system_href == one.href:
-        yield "System", Span(one.system_name)
-    else:
-        yield "System", Span(one.system_name, link=one.system_href)
+    yield "System", Span(one.system_name, link="" if one.system_href == one.href else one.system_href)
     yield "System description", Span(clean(result.system), link=f"{one.system_href}#system")
     if result.accelerators_count and result.accelerator_model_name:
         model = f"{result.accelerators_count:,} × {result.accelerator_model_name}"
@@ -152,7 +148,9 @@ def _facts(one: SiteResult, around: Around) -> Iterator[tuple[str, Span]]:
     yield "Round", Span(result.rules.title, link=one.round_href)
     if (out := published(result.usage, result.round)) is not None:
         yield "Published", Span(out.shown)
-    yield "Division", Span(clean(result.division or "not said", 40).capitalize())
+    logged = " and ".join(sorted({str(log.division) for log in result.logs if log.division}))
+    stated = result.division or (f"{logged}, by its logs" if logged else "not said")
+    yield "Division", Span(clean(stated, 40).capitalize())
     converged = f"{result.converged} converged and {result.compliant} are compliant"
     yield "Runs", Span(f"{result.runs}, of which {converged}")
     if rcp.batch_size is not None:
@@ -216,10 +214,11 @@ def source_href(result: Result, pattern: str = "") -> str:
 
 def neighbours_section(one: SiteResult, neighbours: Sequence[Neighbour]) -> Section:
     """Return the next faster and the next slower result of the same size, and why they are."""
+    own = name_of(one.href)
     columns: tuple[ColumnOf[Neighbour], ...] = (
-        ("neighbour", lambda other: Span(other.which, link=compare_href(name_of(one.href), name_of(other.href)))),
-        ("result", lambda other: Span(other.holder, link=other.href)),
-        ("minutes", lambda other: three_cell(other.minutes)),
+        ("neighbour", lambda other: Span(other.which, link=f"{PAGE}#a={own}&b={name_of(other.result.href)}")),
+        ("result", lambda other: Span(f"{other.result.holder}, {other.result.system_name}", link=other.result.href)),
+        ("minutes", lambda other: three_cell(other.result.result.published_minutes)),
         ("A is this result, B the neighbour", lambda other: other.said.replace("->", "→")),
     )
     table = build_table("The neighbours with as many accelerators, as mlsub compare says it", neighbours, columns)

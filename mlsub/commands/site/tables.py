@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from mlsub.commands.site.page import ColumnOf, build_table, number_cell, number_text, three_cell, three_text
-from mlsub.commands.site.results import CPU_ONLY, DAGGER, Results, SiteResult, SiteRound, fast
+from mlsub.commands.site.results import CPU_ONLY, Results, SiteResult, SiteRound, fast
 from mlsub.divisions import CLOSED, OPEN
 from mlsub.present.document import Meaning, Span, Table
 from mlsub.present.entries import rcp_words, verdict_span
@@ -29,7 +29,7 @@ _CONTENT = {
 
 def by_benchmark(results: Results) -> Results:
     """Return results by benchmark, the newest round first, and then the fastest."""
-    newest_first = results.ordered(lambda one: (-_age_number(one), fast(one)))
+    newest_first = results.ordered(lambda one: (tuple(-part for part in one.result.age), fast(one)))
     return newest_first.ordered(lambda one: (one.result.benchmark_title.casefold(), one.result.benchmark_name))
 
 
@@ -56,17 +56,6 @@ def accelerators_cell(one: SiteResult) -> Span:
         return Span(name or (CPU_ONLY if count == 0 else "not stated"), link=one.accelerator_href, value=0.0)
     text = f"{count:,} × {name}" if name else f"{count:,}, not named"
     return Span(text, link=one.accelerator_href, value=float(count))
-
-
-def _age_number(one: SiteResult) -> float:
-    major, minor = (*one.result.age, 0, 0)[:2]
-    return major * 100.0 + minor
-
-
-def best_minutes_cell(one: SiteResult) -> Span:
-    """Return the minutes of a best result, with a dagger where folders of its benchmark and round have no logs."""
-    cell = three_cell(one.result.published_minutes, one.href)
-    return cell._replace(text=f"{cell.text}{DAGGER}") if one.partial else cell
 
 
 def energy_cell(result: Result) -> Span:
@@ -101,7 +90,6 @@ _COLUMNS: dict[str, ColumnOf[SiteResult]] = {
     "accelerator": ("accelerator", lambda one: Span(one.accelerator or "–", link=one.accelerator_href)),
     "minutes": ("minutes", lambda one: three_cell(one.result.published_minutes, one.href)),
     "plain minutes": ("minutes", lambda one: three_cell(one.result.published_minutes)),
-    "best minutes": ("minutes", best_minutes_cell),
     "energy": ("energy in MJ", lambda one: energy_cell(one.result)),
     "unscaled": ("unscaled", lambda one: three_cell(one.result.score.unscaled)),
     "expected": ("expected", lambda one: three_cell(one.result.score.expected)),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from mlsub.commands.site.page import ColumnOf, build_table, number_cell, number_text, three_text
+from mlsub.commands.site.page import ColumnOf, build_table, count_text, number_cell, number_text, three_text
 from mlsub.commands.site.results import DAGGER, Results, SiteResult, fast, frugal
 from mlsub.present.document import Span, Table
 from mlsub.score.alike import usual_size
@@ -41,7 +41,7 @@ class View(NamedTuple):
     def where(self) -> str:
         """What is compared, behind the name of a benchmark; empty where no size is known."""
         if self.name == SAME:
-            return f" on {on_accelerators(self.size)}" if self.size else ""
+            return f" on {count_text(self.size, 'accelerator')}" if self.size else ""
         return " per accelerator" if self.name == PER_ACCELERATOR else " at any size"
 
     def figure(self, one: SiteResult) -> str:
@@ -62,14 +62,14 @@ def views_of(results: Results) -> Iterator[View]:
     yield View(ANY)
 
 
+def alike(results: Results) -> Results:
+    """Return the Closed results of a benchmark that are compared at first, which are of one size."""
+    return next(views_of(results)).of(results.closed)
+
+
 def size_of(results: Results) -> int | None:
     """Return the number of accelerators at which results of one benchmark are compared; None where none has any."""
     return usual_size(one.result for one in results.closed or results.timed)
-
-
-def on_accelerators(count: int) -> str:
-    """Return a number of accelerators in words."""
-    return f"{count:,} accelerator{'s' * (count != 1)}"
 
 
 def lead_words(view: View, results: Results) -> str:
@@ -82,6 +82,38 @@ def lead_words(view: View, results: Results) -> str:
     for other in others:
         said += f"; {view.gain(other, best)} the next ({view.figure(other)}, {other.holder}, {other.result.round_key})"
     return f"{said}."
+
+
+class Standing(NamedTuple):
+    """Where a result stands, in words, and the next faster and the next slower one of its size, None at either end."""
+
+    words: str
+    faster: SiteResult | None = None
+    slower: SiteResult | None = None
+
+
+def standings(results: Results) -> dict[str, Standing]:
+    """Return by their pages where Closed results stand among those of their round and benchmark.
+
+    That is at their size by minutes, and per accelerator by chip-minutes among those of all sizes; equals share the
+    better place. Weak scaling, and results without a time or without accelerators have none.
+    """
+    found = {}
+    for some in results.closed.by(lambda one: (one.round_href, one.benchmark_href, one.result.scaling_type)):
+        ranked = View(PER_ACCELERATOR).of(some)
+        for same in ranked.by(lambda one: one.result.accelerators_count):
+            order = same.ordered(fast)
+            for faster, one, slower in zip((None, *order), order, (*order[1:], None), strict=False):
+                said = f"{_place(one, same, fast)} at this size" if len(same) > 1 else "The only one at this size"
+                each = f"; {_place(one, ranked, frugal)} per accelerator" if len(ranked) > 1 else ""
+                found[one.href] = Standing(f"{said}{each}", faster, slower)
+    return found
+
+
+def _place(one: SiteResult, among: Results, value: Callable[[SiteResult], float]) -> str:
+    number = 1 + sum(value(other) < value(one) for other in among)
+    ending = "th" if number % 100 in {11, 12, 13} else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number:,}{ending} of {len(among):,}"
 
 
 # ---- Tables of the best results, one for each view
@@ -115,9 +147,9 @@ _BENCHMARK: ColumnOf[Row] = (
 #: Of a round: the best of each benchmark, and how far it is before the next one.
 LEADERS: tuple[ColumnOf[Row], ...] = (
     _BENCHMARK,
-    ("best", lambda row: _view_cell(row[0], row[1][0])),
+    ("best", lambda row: view_cell(row[0], row[1][0])),
     ("by", lambda row: row[1][0].holder),
-    ("next", lambda row: _view_cell(row[0], row[1][1]) if len(row[1]) > 1 else None),
+    ("next", lambda row: view_cell(row[0], row[1][1]) if len(row[1]) > 1 else None),
     ("next by", lambda row: row[1][1].holder if len(row[1]) > 1 else "–"),
     ("the best is", lambda row: f"{row[0].gain(row[1][1], row[1][0])} the next" if len(row[1]) > 1 else "the only one"),
 )
@@ -132,9 +164,9 @@ def _best_cell(row: Row, round_key: str) -> Span:
     found = next((one for one in row[1] if one.result.round_key == round_key), None)
     if found is None:
         return Span("")
-    return _view_cell(row[0], found)._replace(note=f"{found.holder}, {found.result.official.value}")
+    return view_cell(row[0], found)._replace(note=f"{found.holder}, {found.result.official.value}")
 
 
-def _view_cell(view: View, one: SiteResult) -> Span:
+def view_cell(view: View, one: SiteResult) -> Span:
     """Return what a view compares, with a dagger where folders of its benchmark and round have no logs."""
     return number_cell(view.value(one), f"{three_text(view.value(one))}{DAGGER if one.partial else ''}", one.href)

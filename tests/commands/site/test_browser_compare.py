@@ -83,7 +83,7 @@ def ticks(opened: Opened) -> list[str]:
 def test_two_results_are_ticked_on_any_pages_and_compared(browser: Any, history: Path) -> None:
     with Opened(browser, history, "benchmarks/resnet.html") as opened:
         page, bar = opened.page, opened.page.get_by_role("complementary", name="Results to compare")
-        page.goto(f"{page.url}#round=v1.0&division=closed")
+        page.goto(f"{page.url}#view=any-size&round=v1.0&division=closed")
         assert not bar.is_visible()
         page.get_by_role("checkbox", name=f"Compare {RACK64.replace('_', ' ')}").check()
         assert "Tick another result" in bar.inner_text()

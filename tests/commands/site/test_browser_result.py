@@ -303,9 +303,9 @@ def test_a_chart_without_anything_to_draw_is_not_there(browser: Any, tmp_path: P
 
 
 def drawn(opened: Opened) -> tuple[int, ...]:
-    """How many marks of the choice the first chart of a benchmark has, of all rounds, and lines of ideal scaling."""
+    """How many marks of the choice the first chart of a benchmark has, and of other rounds."""
     chart = opened.page.locator("figure.chart").first
-    return tuple(chart.locator(f"g[data-mark={name}] > *").count() for name in ("dot", "others", "line"))
+    return tuple(chart.locator(f"g[data-mark={name}] > *").count() for name in ("dot", "others"))
 
 
 def rows(opened: Opened) -> list[str]:
@@ -317,18 +317,18 @@ def test_a_round_and_a_division_choose_what_a_benchmark_shows(browser: Any, hist
         page, slider = opened.page, opened.page.get_by_role("slider", name="Round")
         assert rows(opened) == ["rack512", "rack8", "processors"]
         assert slider.get_attribute("aria-valuetext") == "v1.1"
-        assert drawn(opened) == (2, 5, 1), "of five systems with accelerators two, and the line of ideal scaling"
+        assert drawn(opened) == (2, 3), "of five systems with accelerators two"
         assert page.locator("output.count").inner_text() == "3 results, 1 without accelerators in the table alone"
         slider.press("ArrowLeft")
         assert (slider.get_attribute("aria-valuetext"), rows(opened)) == ("v1.0", ["rack64", "rack8", "pod16"])
         assert page.locator("#explore caption").inner_text() == "3 results: v1.0, Closed; the fastest first"
         assert page.url.endswith("#view=any-size&round=v1.0&division=closed")
         page.get_by_role("radio", name="Open").check()
-        assert (rows(opened), drawn(opened)) == (["rack8-open"], (1, 1, 0))
+        assert (rows(opened), drawn(opened)) == (["rack8-open"], (1, 0))
         assert page.url.endswith("#view=any-size&round=v1.0&division=open")
         page.get_by_role("radio", name="Closed").check()
         slider.press("Home")
-        assert len(rows(opened)) == 6
+        assert (len(rows(opened)), drawn(opened)) == (6, (5, 0))
         assert page.url.endswith("#view=any-size&round=all&division=closed")
         head = page.locator("#explore th:has-text('chip-minutes') button")
         head.click()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -12,86 +15,81 @@ from msgspec.structs import replace
 
 from mlsub.commands.site.compare_page import Comparisons, compare_page, name_of
 from mlsub.commands.site.page import render_table, three_text
-from mlsub.commands.site.ranks import Standing, ordinal, standings
 from mlsub.commands.site.result_page import Around, is_pattern, result_page, source_href
-from mlsub.commands.site.results import Site
+from mlsub.commands.site.results import Results, Site
 from mlsub.commands.site.runs import convergence_section
+from mlsub.commands.site.views import standings
 from mlsub.present.document import Column, Span, Table
-from mlsub.submission.result import Result
-from tests.commands.site.sites import blocks_of, changed, facts_of, rounds_of, script, sections_of, site_of, words_of
+from tests.commands.site.sites import blocks_of, changed, facts_of, made_of, script, sections_of, site_of, words_of
 from tests.commands.site.sites import charts_of as charts
 from tools.support.make_tree import make_tree
 
-#: Round, benchmark, accelerators, minutes, division; and what each has: its place and of how many at its size, then per
-#: accelerator, the next faster and the next slower one.
-STANDINGS: dict[str, list[tuple[tuple[str, str, int, float, str], Any]]] = {
+#: Rows of a round, each with where it stands, and the next faster and the next slower one by their places.
+STANDINGS: dict[str, list[tuple[tuple[str, int, float, str], Any]]] = {
     "sizes are apart, chip-minutes are not": [
-        (("5.1", "bert", 8, 10.0, "closed"), ((1, 2), (1, 3), None, 1)),
-        (("5.1", "bert", 8, 12.0, "closed"), ((2, 2), (3, 3), 0, None)),
-        (("5.1", "bert", 64, 1.4, "closed"), ((1, 1), (2, 3), None, None)),
+        (("bert", 8, 10.0, "closed"), ("1st of 2 at this size; 1st of 3 per accelerator", None, 1)),
+        (("bert", 8, 12.0, "closed"), ("2nd of 2 at this size; 3rd of 3 per accelerator", 0, None)),
+        (("bert", 64, 1.4, "closed"), ("The only one at this size; 2nd of 3 per accelerator", None, None)),
     ],
     "equals share the better place": [
-        (("5.1", "bert", 8, 12.0, "closed"), ((2, 4), (2, 4), 1, 2)),
-        (("5.1", "bert", 8, 10.0, "closed"), ((1, 4), (1, 4), None, 0)),
-        (("5.1", "bert", 8, 12.0, "closed"), ((2, 4), (2, 4), 0, 3)),
-        (("5.1", "bert", 8, 13.0, "closed"), ((4, 4), (4, 4), 2, None)),
+        (("bert", 8, 12.0, "closed"), ("2nd of 4 at this size; 2nd of 4 per accelerator", 1, 2)),
+        (("bert", 8, 10.0, "closed"), ("1st of 4 at this size; 1st of 4 per accelerator", None, 0)),
+        (("bert", 8, 12.0, "closed"), ("2nd of 4 at this size; 2nd of 4 per accelerator", 0, 3)),
+        (("bert", 8, 13.0, "closed"), ("4th of 4 at this size; 4th of 4 per accelerator", 2, None)),
     ],
-    "rounds and benchmarks are apart, Open and what has no accelerators is not ranked": [
-        (("5.1", "bert", 8, 10.0, "closed"), ((1, 1), (1, 1), None, None)),
-        (("5.0", "bert", 8, 9.0, "closed"), ((1, 1), (1, 1), None, None)),
-        (("5.1", "resnet", 8, 9.0, "closed"), ((1, 1), (1, 1), None, None)),
-        (("5.1", "bert", 8, 1.0, "open"), None),
-        (("5.1", "bert", 0, 1.0, "closed"), None),
-        (("5.1", "bert", 8, 0.0, "closed"), None),
+    "benchmarks are apart, Open and what has no accelerators is not ranked": [
+        (("bert", 8, 10.0, "closed"), ("The only one at this size", None, None)),
+        (("resnet", 8, 9.0, "closed"), ("The only one at this size", None, None)),
+        (("bert", 8, 1.0, "open"), None),
+        (("bert", 0, 1.0, "closed"), None),
+        (("bert", 8, 0.0, "closed"), None),
     ],
 }
 
 
-def made(facts: tuple[str, str, int, float, str]) -> Result:
-    round_name, benchmark, chips, minutes, division = facts
-    rest = () if division == "closed" else (division,)
-    (of_round,) = rounds_of({round_name: [(benchmark, "ACME", "NVIDIA H100", chips, minutes, *rest)]})
-    return of_round.results[0].result
+def made(rows: Sequence[tuple[str, int, float, str]], *rounds: str) -> Results:
+    words = [(benchmark, "ACME", "NVIDIA H100", *facts) for benchmark, *facts in rows]
+    return made_of(dict.fromkeys(rounds or ("5.1",), words)).results
 
 
 @pytest.mark.parametrize("name", STANDINGS)
 def test_a_result_stands_among_those_of_its_size_and_per_accelerator(name: str) -> None:
-    cases = STANDINGS[name]
-    expected = [None if told is None else Standing(*told) for _, told in cases]
-    assert standings([made(facts) for facts, _ in cases]) == expected
+    results = made([facts for facts, _ in STANDINGS[name]])
+    place = {one.href: at for at, one in enumerate(results)}
+    found = standings(results)
+    for one, (_, told) in zip(results, STANDINGS[name], strict=True):
+        words, *beside = found.get(one.href, ("",))
+        at = [it and place[it.href] for it in beside if not isinstance(it, str)]
+        assert ((words, *at) if beside else None) == told
+
+
+def test_rounds_and_weak_scaling_are_apart() -> None:
+    results = made([("bert", 8, 10.0, "closed")], "5.0", "5.1")
+    assert [one.words for one in standings(results).values()] == ["The only one at this size"] * 2
+    assert standings(Results(changed(one, scaling_type="weak") for one in results)) == {}
 
 
 @given(st.lists(st.tuples(st.sampled_from((8, 16, 64)), st.floats(0.1, 100)), min_size=1, max_size=12))
 def test_places_count_what_is_faster(sizes: list[tuple[int, float]]) -> None:
-    template = made(("5.1", "bert", 8, 10.0, "closed"))
-    results = [
-        replace(template, accelerators_count=chips, score=replace(template.score, published=minutes))
-        for chips, minutes in sizes
-    ]
+    results = made([("bert", chips, minutes, "closed") for chips, minutes in sizes])
     found = standings(results)
-    for one, standing in zip(results, found, strict=True):
-        same = [it for it in results if it.accelerators_count == one.accelerators_count]
-        assert standing is not None
-        assert standing.at_size == (1 + sum(it.published_minutes < one.published_minutes for it in same), len(same))
-        assert standing.per_accelerator[0] == 1 + sum(it.chip_minutes < one.chip_minutes for it in results)
-
-
-@pytest.mark.parametrize(
-    ("standing", "words"),
-    [
-        (Standing((3, 8), (2, 12)), "3rd of 8 at this size; 2nd of 12 per accelerator"),
-        (Standing((1, 1), (11, 12)), "The only one at this size; 11th of 12 per accelerator"),
-        (Standing((1, 1), (1, 1)), "The only one at this size"),
-    ],
-)
-def test_a_standing_in_words(standing: Standing, words: str) -> None:
-    assert standing.words == words
+    for one in results:
+        same = [it for it in results if it.result.accelerators_count == one.result.accelerators_count]
+        expected = [
+            (str(1 + sum(field(it.result) < field(one.result) for it in some)), str(len(some)))
+            for some, field in ((same, attrgetter("published_minutes")), (results, attrgetter("chip_minutes")))
+            if len(some) > 1
+        ]
+        assert re.findall(r"(\d+)\w\w of (\d+)", found[one.href].words) == expected
 
 
 def test_numbers_of_places() -> None:
-    assert [ordinal(one) for one in (1, 2, 3, 4, 11, 12, 13, 21, 22, 101, 111, 1003)] == (
-        ["1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "21st", "22nd", "101st", "111th", "1,003rd"]
+    (*_, last) = results = made([("bert", 8, 1.0 + number, "closed") for number in range(112)])
+    said = [standings(results)[one.href].words.split(" of ")[0] for one in results]
+    assert [said[at - 1] for at in (1, 2, 3, 4, 11, 12, 13, 21, 22, 101, 111)] == (
+        ["1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "21st", "22nd", "101st", "111th"]
     )
+    assert standings(results)[last.href].slower is None
 
 
 @pytest.fixture
@@ -106,7 +104,7 @@ def site(tmp_path: Path) -> Site:
 
 
 def test_a_result_has_its_rank_and_why_its_neighbours_are_faster_and_slower(site: Site) -> None:
-    around = Around(*Comparisons(site.results).beside(0))
+    around = Around(*Comparisons(site.results).beside(site.results[0]))
     page = result_page(site.results[0], around=around)
     assert facts_of(page)["Rank"] == Span(
         "2nd of 3 at this size; 2nd of 3 per accelerator", note="Closed results of v1.0"
@@ -122,7 +120,7 @@ def test_a_result_has_its_rank_and_why_its_neighbours_are_faster_and_slower(site
 
 
 def test_folders_without_logs_are_said_beside_a_rank(site: Site) -> None:
-    around = Around(Standing((1, 2), (1, 2)))
+    around = Around("1st of 2 at this size")
     note = facts_of(result_page(changed(site.results[0], without_logs=2), around=around))["Rank"].note
     assert note == "Closed results of v1.0; 2 folders of ResNet-50 in v1.0 have no logs here."
 

@@ -36,9 +36,10 @@
     box.addEventListener("change", () => tick(value, box.checked));
     return box;
   };
-  // A row that is about one result has a box.
+  // A row of a table of results has a box.
   const addBoxes = () => {
-    for (const row of document.querySelectorAll(".table tbody tr:not([data-result])")) {
+    const tables = Array.from(document.querySelectorAll(".table table")).filter(({ tHead }) => /verdict/i.test(tHead?.textContent));
+    for (const row of tables.flatMap((table) => Array.from(table.querySelectorAll("tbody tr:not([data-result])")))) {
       const names = new Set(Array.from(row.querySelectorAll("a"), (link) => nameOf(link.getAttribute("href"))).filter(Boolean));
       row.dataset.result = names.size === 1 ? [...names][0] : "";
       if (names.size === 1) row.cells[0].prepend(boxOf(row.dataset.result, `Compare ${row.dataset.result.replaceAll("_", " ")}`));

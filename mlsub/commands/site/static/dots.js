@@ -99,15 +99,6 @@
     return placed;
   };
 
-  // From the fewest accelerators to the most: minutes with the slope -1, chip-minutes as they are.
-  const idealOf = (line, point) => {
-    const { accelerators_count: count, published_minutes: minutes, tone, y } = point(line.at);
-    return [count, line.most].map((x) => ({ x, y: y === minutes ? (minutes * count) / x : y, tone }));
-  };
-
-  const ideal = (ends) =>
-    Plot.line(ends, { x: "x", y: "y", stroke: ends[0].tone, strokeWidth: 1.2, strokeOpacity: 0.55, strokeDasharray: "2 4" });
-
   const drawable = (data) => (d) => d.y > 0 && (data.rounds || d.x > 0);
 
   // A mark under a name of its own, for style sheets and tests.
@@ -132,16 +123,15 @@
     }
   };
 
-  // Results of "frame" stand behind those that are shown, and lines of "reach" count: the axes stay for each choice.
+  // Results of "frame" stand behind those that are shown: the axes stay for each choice.
   kinds.dots = (data, size) => {
     const point = pointOf(data, window.mlsub.results());
     const points = data.at.map(point).filter(drawable(data));
     if (!points.length) return null;
     const [partial, whole] = [points.filter(isPartial), points.filter((d) => !isPartial(d))];
     const lines = data.lines ?? [];
-    const [ideals, reach] = [data.ideal, data.reach].map((some) => (some ?? []).map((line) => idealOf(line, point)));
     const others = (data.frame ?? []).map(point).filter(drawable(data));
-    const within = [...points, ...others, ...lines.flatMap((line) => line.at.map(point)), ...ideals.flat(), ...reach.flat()].map((d) => d.y);
+    const within = [...points, ...others, ...lines.flatMap((line) => line.at.map(point))].map((d) => d.y);
     const height = data.small ? 210 : size.narrow ? 320 : 420;
     const radius = data.small ? 3.5 : 5;
     const [marginLeft, marginTop, marginBottom] = [52, 24, data.rounds ? 26 : 40];
@@ -167,9 +157,8 @@
       marks: [
         ...y.marks,
         ...x.marks,
-        Plot.dot(others, { x: "x", y: "y", fill: "var(--line)", r: radius - 1.5, render: called("others") }),
+        Plot.dot(others, { x: "x", y: "y", stroke: "var(--soft)", strokeOpacity: 0.8, r: radius - 1.5, render: called("others") }),
         ...lines.map((line) => stepped(line, data, point)),
-        ...ideals.map(ideal),
         Plot.dot(whole, { x: "x", y: "y", fill: "tone", stroke: "var(--paper)", strokeWidth: 0.7, symbol: "symbol", r: radius, fillOpacity: 0.85 }),
         Plot.dot(partial, { x: "x", y: "y", fill: "var(--paper)", stroke: "tone", strokeWidth: 1.5, symbol: "symbol", r: radius, render: called("partial") }),
         ...(labels ?? []).map((one) => Plot.text([one.lines.join("\n")], {

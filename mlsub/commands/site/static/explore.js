@@ -75,13 +75,10 @@
       const choose = (shown) => {
         if (shown.families) return { ...shown, families: shown.families.filter((family) => within(family.at[0])) };
         if (shown.rounds) return { ...shown, at: shown.at.filter(inDivision), lines: shown.lines.filter((line) => inDivision(line.at[0])) };
-        const ideal = (shown.ideal ?? []).filter((line) => within(line.at) && (of !== ALL || line.newest));
         const title = view === "same-size" && size ? `Minutes on ${number(size)} accelerator${size === 1 ? "" : "s"}` : shown.title;
-        const beside = (at) => inDivision(at) && sized(at);
-        return {
-          ...shown, title, about: [leads[view], shown.about].filter(Boolean).join(" "), at: shown.at.filter(chosen), ideal,
-          frame: shown.at.filter(beside), reach: (shown.ideal ?? []).filter((line) => inDivision(line.at)),
-        };
+        const frame = shown.at.filter((at) => inDivision(at) && sized(at) && !within(at));
+        const about = [leads[view], shown.about, frame.length ? "Hollow grey marks are those of other rounds." : ""];
+        return { ...shown, title, about: about.filter(Boolean).join(" "), at: shown.at.filter(chosen), frame };
       };
       document.querySelectorAll("figure.chart").forEach((one) => redraw(one, undefined, choose));
       const by = view === "per-accelerator" ? "chip_minutes" : "published_minutes";

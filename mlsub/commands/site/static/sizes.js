@@ -3,7 +3,7 @@
 // scaling is left in families of systems.
 (() => {
   const { kinds, plot, number, short, colour, textWidth, results, isPartial, pointOf, tipOf, logAxis, called } = window.mlsub;
-  const [LINE, STEP, RADIUS] = [15, 9, 5];
+  const [LINE, STEP, RADIUS] = [15, 12, 5];
 
   // Marks that would cover each other stand below each other: the levels of some, which are in the order of their places.
   const levelsOf = (places) => {
@@ -51,7 +51,7 @@
         Plot.ruleY(labels.slice(1), { y: "top", stroke: "var(--line)" }),
         label(0, { fontWeight: 700 }),
         label(1, { fill: "var(--soft)" }),
-        Plot.dot(others, { x: "x", y: "y", fill: "var(--line)", r: RADIUS - 1.5, render: called("others") }),
+        Plot.dot(others, { x: "x", y: "y", stroke: "var(--soft)", strokeOpacity: 0.8, r: RADIUS - 1.5, render: called("others") }),
         Plot.dot(points, {
           x: "x", y: "y", r: RADIUS - 0.5, symbol: "symbol", fill: (d) => (isPartial(d) ? "var(--paper)" : d.tone), stroke: (d) => (isPartial(d) ? d.tone : "var(--paper)"),
         }),
