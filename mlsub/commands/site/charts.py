@@ -31,7 +31,6 @@ _SHAPES = ("circle", "diamond", "square", "triangle")
 _SHADES, _VENDOR = 5, 2
 #: Name, colour and shape of a mark. A colour is the name of a custom property of the style sheet.
 Look = tuple[str, str, str]
-_NONE = Results()
 _SCALING = (
     "Minutes to train over the number of accelerators, both axes logarithmic, one mark a result. Of ideal scaling, "
     "twice the accelerators take half the minutes."
@@ -59,7 +58,7 @@ _EFFICIENCY = (
 )
 
 
-def record_chart(site: Site, benchmark: Results, shown: Results = _NONE) -> Chart | None:
+def record_chart(site: Site, benchmark: Results, shown: Results | None = None) -> Chart | None:
     """Return the record of a benchmark over its rounds, with results beside it, in each view.
 
     Args:
@@ -304,6 +303,7 @@ def round_charts(site: Site, results: Results) -> Iterator[Chart]:
                 script=RESULTS_SCRIPT,
                 title=f"{first.benchmark}, {DIVISIONS[first.division_name]}",
                 about=views[SAME]["about"],
+                link=first.benchmark_href,
                 data={
                     **_data("family", some, site),
                     **{"round": first.result.round_key, "size": size_of(some), "views": views},

@@ -164,11 +164,6 @@ def _record_cell(results: Results) -> Span | None:
     return view_cell(next(views_of(results)), record) if record else None
 
 
-def _holder(results: Results) -> str | None:
-    record = _record(results)
-    return f"{record.holder}, {record.result.round_key}" if record else None
-
-
 def _benchmark_sections(site: Site, results: Results) -> Iterator[Section]:
     """Yield charts and a table of which a script shows a round and a division."""
     divisions = {name: some for name in DIVISIONS if (some := Results(o for o in results if o.division_name == name))}
@@ -220,10 +215,6 @@ def _memory_cell(results: Results) -> Span | None:
 # ---- Organisations and systems
 
 
-def _accelerators_cell(results: Results) -> Span:
-    return names_cell(sorted({one.result.accelerator_name for one in results if one.result.accelerator_name}))
-
-
 def _processors(results: Results) -> str | None:
     names = [name for one in results if (name := one.result.host_processor_model_name) and not is_not_applicable(name)]
     count = results[-1].result.host_processors_count
@@ -244,7 +235,7 @@ BENCHMARKS = SharedKind(
         ("task", lambda some: some[-1].result.task),
         ("compared on accelerators", size_of),
         ("fastest in minutes", _record_cell),
-        ("by", _holder),
+        ("by", lambda some: f"{one.holder}, {one.result.round_key}" if (one := _record(some)) else None),
     ),
     more=(("rounds that may be compared", lambda some: "; ".join(group.period for group in some.comparable())),),
     without=("benchmark",),
@@ -271,7 +262,7 @@ ORGANISATIONS = SharedKind(
     name=lambda some: some[-1].result.organisation_name,
     columns=(
         ("benchmarks", lambda some: names_cell(one.result.benchmark_title for one in some)),
-        ("accelerators", _accelerators_cell),
+        ("accelerators", lambda some: names_cell(sorted(filter(None, {one.result.accelerator_name for one in some})))),
     ),
     without=("organisation",),
 )
