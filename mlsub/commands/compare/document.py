@@ -37,6 +37,8 @@ _OVERVIEW = (
     *(doc.Column(name, number=True) for name in ("A min", "B min", "change")),
     doc.Column("mostly by", leave_out=1),
 )
+#: Of a difference that is smaller than so much of its largest part, shares say nothing.
+_LEAST_SHARED = 0.2
 _PARTS = (doc.Column("minutes", number=True), doc.Column("share", number=True, leave_out=1), doc.Column("because"))
 _SIDE_BY_SIDE = (doc.Column(""), doc.Column("A"), doc.Column("B"))
 _PHASES = (doc.Column(""), doc.Column("A", number=True), doc.Column("B", number=True))
@@ -158,9 +160,10 @@ def _parts_section(pair: PairComparison) -> doc.Section | None:
     if all(abs(part.minutes) < _VISIBLE for part in pair.parts):
         return None
     whole = sum(part.minutes for part in pair.parts)
+    is_shared = abs(whole) > _LEAST_SHARED * max(abs(part.minutes) for part in pair.parts)
     rows = []
     for part in pair.parts:
-        share = f"{_signless(part.minutes / whole * 100, 1)} %" if abs(whole) > 1e-9 else ""
+        share = f"{_signless(part.minutes / whole * 100, 1)} %" if is_shared else ""
         rows.append((_signless(part.minutes, 6, "+"), share, part_words(part, pair.old, pair.new)))
     rows.append((_signless(whole, 6, "+"), "", "together"))
     return doc.section("What makes the difference", doc.Table(_PARTS, tuple(rows), key=2), _parts_chart(pair))

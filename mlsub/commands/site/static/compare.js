@@ -289,7 +289,9 @@
     curves(figures[1], "minutes", "Minutes since run_start", sides);
     curves(figures[2], "progress", `Progress (${a.entry.curve?.unit ?? "none"})`, sides);
     const total = sum(parts.map((part) => part.minutes));
-    const share = (part) => (Math.abs(total) > 1e-9 ? `${signed((part.minutes / total) * 100, 1).replace("+", "")} %` : "");
+    // Of a difference that is small beside its parts shares say nothing.
+    const steps = Math.max(0, ...parts.map((part) => Math.abs(part.minutes)));
+    const share = (part) => (steps > 0 && Math.abs(total) > 0.2 * steps ? `${signed((part.minutes / total) * 100, 1).replace("+", "")} %` : "");
     const partRows = [...parts.map((part) => [arrows(partWords(part, a.entry, b.entry)), signed(part.minutes, 6), share(part)]), ["together", signed(total, 6), ""]];
     charts.after(
       factsOf(sides),
