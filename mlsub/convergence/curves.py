@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -245,6 +245,11 @@ def limit_lines(reference: RcpReference) -> tuple[Line, ...]:
             )
         )
     return tuple(piece for piece in pieces if len(piece) > 1)
+
+
+def join_lines(lines: Iterable[Line]) -> Line:
+    """Return lines as one, which breaks at places that are no number."""
+    return tuple(place for line in lines for place in (*line, (line[-1][0], math.nan)))[:-1]
 
 
 def _sizes_between(low: float, high: float) -> Iterator[float]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from math import nan
 
 from mlsub.commands.rcp.run import Margins, NewReference, Planned
 from mlsub.convergence import curves
@@ -117,7 +116,6 @@ def _reference_chart(found: ReferenceTable | BatchPlan) -> doc.Chart:
     spread = tuple((point.batch_size, point.mean - point.stdev, point.mean + point.stdev) for point in known.kept)
     pruned = tuple((point.batch_size, point.mean) for point in known.points if point not in known.kept)
     limits = {(point.batch_size, known.with_allowance(point).minimum) for point in known.kept}
-    lines = tuple(place for line in curves.limit_lines(known) for place in (*line, (nan, nan)))
     own: tuple[tuple[float, float], ...] = ()
     if isinstance(found, BatchPlan) and found.mean is not None and found.minimum is not None:
         own, limits = ((found.batch_size, found.mean),), limits | {(found.batch_size, found.minimum)}
@@ -125,7 +123,7 @@ def _reference_chart(found: ReferenceTable | BatchPlan) -> doc.Chart:
         doc.Series("stdev", "whiskers", 5, spread),
         doc.Series("pruned", "hollow", 5, pruned),
         doc.Series("mean between points", "line", 2, curves.mean_line(known.kept)),
-        doc.Series("limit between points", "rule", 3, lines),
+        doc.Series("limit between points", "rule", 3, curves.join_lines(curves.limit_lines(known))),
         doc.Series("mean", "marks", 2, kept),
         doc.Series("limit", "ticks", 3, tuple(sorted(limits))),
         doc.Series("mean of this batch size", "large", 6, own),

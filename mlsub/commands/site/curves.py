@@ -16,6 +16,7 @@ from mlsub.convergence.target import MeasureReader, QualityTarget, TargetBand, t
 from mlsub.log.reading import usable_number
 from mlsub.present.document import Chart, Section, Table, Text
 from mlsub.rules.constraints import StatedValues
+from mlsub.score.difference.measure import median_run
 from mlsub.submission.model import LogReport
 
 #: Evaluations of an entry that are shown; few entries have more. What is left out is said.
@@ -105,10 +106,8 @@ def median_curve(one: SiteResult, logs: Sequence[LogReport]) -> dict[str, Any] |
         Its name, minutes (none where runs are evaluated afterwards), progress, values of the first measure, and the
         target; None where no run has evaluations.
     """
-    evaluated = sorted((log for log in logs if log.run.evaluations), key=lambda log: log.minutes or 0.0)
-    if not evaluated:
+    if (log := median_run(logs)) is None:
         return None
-    log = evaluated[len(evaluated) // 2]
     target, count = _target(one), _count(one)
     curve = list(_evaluated(log, target, count, -(-len(log.run.evaluations) // _MAX_BESIDE)))
     measure = next((name for it in curve for name in it.values), None)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from math import nan
 
 from mlsub.commands.site.curves import MINUTES, minutes_since_start, run_name
 from mlsub.commands.site.page import (
@@ -20,7 +18,7 @@ from mlsub.commands.site.page import (
     safe_json,
 )
 from mlsub.commands.site.results import Results, SiteResult, slug
-from mlsub.convergence.curves import Line, RcpReference, limit_lines, mean_line, reference_of, spans_a_decade
+from mlsub.convergence.curves import RcpReference, join_lines, limit_lines, mean_line, reference_of, spans_a_decade
 from mlsub.convergence.margin import why_untested
 from mlsub.convergence.reference import parse_cutoff
 from mlsub.io import MlsubError
@@ -186,15 +184,10 @@ def _reference_series(reference: RcpReference) -> tuple[Series, ...]:
         Series("reference points that the checker prunes", "hollow", _POINTS, others),
         Series("official curve", "line", _CURVE, mean_line(kept) if len(kept) > 1 else ()),
         Series("lower hull of the written rules", "dashed", _POINTS, hull),
-        Series("acceptance limit", "rule", _LIMIT, _with_gaps(limit_lines(reference))),
+        Series("acceptance limit", "rule", _LIMIT, join_lines(limit_lines(reference))),
         Series("acceptance limit at a reference point", "ticks", _LIMIT, least),
     )
     return tuple(one for one in series if one.points)
-
-
-def _with_gaps(lines: Sequence[Line]) -> Line:
-    """Return lines as one, which breaks at places that are no number."""
-    return tuple(place for line in lines for place in (*line, (line[-1][0], nan)))[:-1]
 
 
 def _sentence(text: str) -> str:

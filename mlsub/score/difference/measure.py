@@ -176,7 +176,7 @@ class MeasuredEntry(msgspec.Struct, frozen=True, kw_only=True):
             "run": result.logs[0].name if len(result.logs) == 1 else None,
             "evaluations": _mean([len(log.run.evaluations) for log in self.logs]),
             "blocks": _mean(_all_known(map(_count_blocks, self.logs)) or ()),
-            "curve": _curve_of(sorted(self.logs, key=lambda log: log.minutes or 0)[len(self.logs) // 2 :][:1]),
+            "curve": _curve_of(median_run(self.logs)),
         }
         return EntrySide(**fields)
 
@@ -219,15 +219,21 @@ def measure(result: Result) -> MeasuredEntry:
     )
 
 
-def _curve_of(logs: Sequence[LogReport]) -> tuple[tuple[float, float], ...]:
+def median_run(logs: Iterable[LogReport]) -> LogReport | None:
+    """Return the run with the median time of those with evaluations; None where none has any."""
+    evaluated = sorted((log for log in logs if log.run.evaluations), key=lambda log: log.minutes or 0.0)
+    return evaluated[len(evaluated) // 2] if evaluated else None
+
+
+def _curve_of(log: LogReport | None) -> tuple[tuple[float, float], ...]:
     """Minutes since run_start and value of each evaluation of a run; of several measures the first that it logs."""
+    start = None if log is None else usable_number(log.run.timeline.run_start)
+    if log is None or start is None:
+        return ()
     found = []
-    for log in logs:
-        start = usable_number(log.run.timeline.run_start)
-        for one in log.run.evaluations:
-            time, value = usable_number(one.time_ms), usable_number(one.value)
-            if start is None or time is None or value is None or one.metric != log.run.evaluations[0].metric:
-                continue
+    for one in log.run.evaluations:
+        time, value = usable_number(one.time_ms), usable_number(one.value)
+        if time is not None and value is not None and one.metric == log.run.evaluations[0].metric:
             found.append(((time - start) / 60_000, float(value)))
     return tuple(found)
 
@@ -272,22 +278,26 @@ def _mean(values: Sequence[float]) -> float | None:
     return sum(values) / len(values) if values else None
 
 
+def _timed_region(log: LogReport) -> tuple[Intervals, Span] | None:
+    """The intervals of a log, and run_start and run_stop in ms; None where these are not known."""
+    start, stop = (usable_number(time) for time in (log.run.timeline.run_start, log.run.timeline.run_stop))
+    return None if start is None or stop is None or log.intervals is None else (log.intervals, (start, stop))
+
+
 def _count_blocks(log: LogReport) -> int | None:
     """How many blocks the timed region of a run has; None where its times are not known."""
-    start, stop = (usable_number(time) for time in (log.run.timeline.run_start, log.run.timeline.run_stop))
-    if start is None or stop is None or log.intervals is None:
+    if (known := _timed_region(log)) is None:
         return None
-    return sum(begin < stop and end > start for begin, end in log.intervals.block)
+    intervals, (start, stop) = known
+    return sum(begin < stop and end > start for begin, end in intervals.block)
 
 
 def _phases_of_log(log: LogReport) -> Phases | None:
     """The phases of a run; None where its times are not known."""
-    timeline, intervals = log.run.timeline, log.intervals
-    start, stop = usable_number(timeline.run_start), usable_number(timeline.run_stop)
-    if start is None or stop is None or intervals is None:
+    if (known := _timed_region(log)) is None:
         return None
-    began, ended = usable_number(timeline.init_start), usable_number(timeline.init_stop)
-    return phases_of(intervals, (start, stop), None if began is None or ended is None else ended - began)
+    began, ended = (usable_number(time) for time in (log.run.timeline.init_start, log.run.timeline.init_stop))
+    return phases_of(*known, None if began is None or ended is None else ended - began)
 
 
 def phases_of(intervals: Intervals, run: Span, init: float | None = None) -> Phases:
