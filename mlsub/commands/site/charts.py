@@ -18,7 +18,7 @@ from mlsub.commands.site.results import (
     Results,
     Site,
     SiteResult,
-    frugal,
+    chip_minutes_of,
     slug,
 )
 from mlsub.commands.site.views import ANY, PER_ACCELERATOR, SAME, View, lead_words, size_of, views_of
@@ -186,9 +186,9 @@ def _misread(results: Results) -> str:
     """
     least = {_line(some[0]): min(one.result.accelerators_count or 0 for one in some) for some in results.by(_line)}
     named = []
-    for old, new in (pair for line in _lines(results, frugal, "family") for pair in pairwise(line)):
-        few, many = sorted((old, new), key=frugal)
-        if frugal(few) < frugal(many) and (few.result.accelerators_count or 0) < least[_line(many)]:
+    for old, new in (pair for line in _lines(results, chip_minutes_of, "family") for pair in pairwise(line)):
+        few, many = sorted((old, new), key=chip_minutes_of)
+        if chip_minutes_of(few) < chip_minutes_of(many) and (few.result.accelerators_count or 0) < least[_line(many)]:
             sizes = f"{new.result.accelerators_count:,} accelerators after {old.result.accelerators_count:,}"
             rounds = f"from {old.result.round_key} to {new.result.round_key}"
             named.append(f"{old.called('family')} {rounds} ({sizes})")

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from mlsub.commands.site.charts import record_chart, round_charts
 from mlsub.commands.site.page import MINUTES, OVERVIEW, RESULTS_SCRIPT, UNVERIFIED, Page, count_text, number_text
-from mlsub.commands.site.results import DIVISIONS, USAGES, Results, Site, SiteResult, SiteRound, fast
+from mlsub.commands.site.results import DIVISIONS, USAGES, Results, Site, SiteResult, SiteRound, minutes_of
 from mlsub.commands.site.tables import bert_words, files_table, results_table, rounds_table, with_energy
 from mlsub.commands.site.views import LEADERS, SAME, View, alike, best_tables, by_round
 from mlsub.divisions import CLOSED, OPEN
@@ -134,7 +134,11 @@ def round_page(site: Site, one: SiteRound) -> Page:
 def _divisions(site: Site, one: SiteRound) -> Iterator[Section]:
     """Yield the results of each division that has some."""
     for division, title in DIVISIONS.items():
-        if results := Results(it for it in one.results if it.division_name == division).ordered(fast).ordered(_size):
+        if (
+            results := Results(it for it in one.results if it.division_name == division)
+            .ordered(minutes_of)
+            .ordered(_size)
+        ):
             heads = (*with_energy(_ROUND, results), "unscaled", "expected", "runs", "rcp", "findings")
             table = results_table(f"{one.rules.title}, {title}: results", results, *heads, most=len(results))
             yield Section(title, (*round_charts(site, results), table), anchor=division)
@@ -196,7 +200,7 @@ def records_beaten(round_key: str, benchmarks: Iterable[Results]) -> list[tuple[
     chains = [chain for some in benchmarks for chain in alike(some).record_chains()]
     pairs = [pair for chain in chains for pair in pairwise(chain) if not any(one.partial for one in pair)]
     fallen = [(old, new) for old, new in pairs if new.result.round_key == round_key]
-    return sorted(fallen, key=lambda one: fast(one[0]) / fast(one[1]), reverse=True)
+    return sorted(fallen, key=lambda one: minutes_of(one[0]) / minutes_of(one[1]), reverse=True)
 
 
 def _fallen(latest: SiteRound, benchmarks: Sequence[Results]) -> str | None:
@@ -214,7 +218,7 @@ def _fallen(latest: SiteRound, benchmarks: Sequence[Results]) -> str | None:
     more = f", and {len(fallen) - _NAMED} more" if len(fallen) > _NAMED else ""
     verb = "Records at one size fell" if len(fallen) > 1 else "A record at one size fell"
     named = "; ".join(
-        f"{now.result.benchmark_title}{view.where} from {number_text(fast(before), 3)} to {now.in_minutes}, "
+        f"{now.result.benchmark_title}{view.where} from {number_text(minutes_of(before), 3)} to {now.in_minutes}, "
         f"{view.gain(before, now)} before ({now.holder})"
         for before, now in fallen[:_NAMED]
         for view in (View(SAME, now.result.accelerators_count),)

@@ -200,7 +200,7 @@ class Results(tuple[SiteResult, ...]):
         self, key: Callable[[SiteResult], Hashable], value: Callable[[SiteResult], float] | None = None
     ) -> Results:
         """Return the one with the least value, or time to train, of each key, as keys come; of equals the first."""
-        return Results(min(some, key=value or fast) for some in self.by(key))
+        return Results(min(some, key=value or minutes_of) for some in self.by(key))
 
     def comparable(self) -> list[Results]:
         """Return groups whose rounds may be compared; a round that is compatible with no other is alone."""
@@ -213,7 +213,7 @@ class Results(tuple[SiteResult, ...]):
         given, and less than all before it. The first of several is of a round whose folders all have logs: of another
         one nobody knows how many times as fast a later one is.
         """
-        chains, value = [], value or fast
+        chains, value = [], value or minutes_of
         for group in self.closed.comparable():
             chain: list[SiteResult] = []
             for best in group.best(lambda one: one.result.round_key, value):
@@ -333,12 +333,12 @@ def _interest(results: Results) -> tuple[int, tuple[int, ...], int, str]:
     return usage, tuple(-part for part in last.result.age), -count, last.result.benchmark_title
 
 
-def fast(result: SiteResult) -> float:
+def minutes_of(result: SiteResult) -> float:
     """Return what puts the fastest first, and those without a time last."""
     return math.inf if result.train_minutes is None else result.train_minutes
 
 
-def frugal(result: SiteResult) -> float:
+def chip_minutes_of(result: SiteResult) -> float:
     """Return what puts the fewest chip-minutes first, and those without any last."""
     return math.inf if result.train_minutes is None else result.result.chip_minutes or math.inf
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from mlsub.commands.site.page import ColumnOf, build_table, number_cell, number_text, three_cell, three_text
-from mlsub.commands.site.results import CPU_ONLY, Results, SiteResult, SiteRound, fast
+from mlsub.commands.site.results import CPU_ONLY, Results, SiteResult, SiteRound, minutes_of
 from mlsub.divisions import CLOSED, OPEN
 from mlsub.present.document import Meaning, Span, Table
 from mlsub.present.entries import rcp_words, verdict_span
@@ -29,7 +29,7 @@ _CONTENT = {
 
 def by_benchmark(results: Results) -> Results:
     """Return results by benchmark, the newest round first, and then the fastest."""
-    newest_first = results.ordered(lambda one: (tuple(-part for part in one.result.age), fast(one)))
+    newest_first = results.ordered(lambda one: (tuple(-part for part in one.result.age), minutes_of(one)))
     return newest_first.ordered(lambda one: (one.result.benchmark_title.casefold(), one.result.benchmark_name))
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from mlsub.commands.site.page import ColumnOf, build_table, count_text, number_cell, number_text, three_text
-from mlsub.commands.site.results import DAGGER, Results, SiteResult, fast, frugal
+from mlsub.commands.site.results import DAGGER, Results, SiteResult, chip_minutes_of, minutes_of
 from mlsub.present.document import Span, Table
 from mlsub.score.alike import usual_size
 
@@ -30,7 +30,7 @@ class View(NamedTuple):
 
     def value(self, one: SiteResult) -> float:
         """Return what puts the best first."""
-        return frugal(one) if self.name == PER_ACCELERATOR else fast(one)
+        return chip_minutes_of(one) if self.name == PER_ACCELERATOR else minutes_of(one)
 
     @property
     def field(self) -> str:
@@ -102,10 +102,10 @@ def standings(results: Results) -> dict[str, Standing]:
     for some in results.closed.by(lambda one: (one.round_href, one.benchmark_href, one.result.scaling_type)):
         ranked = View(PER_ACCELERATOR).of(some)
         for same in ranked.by(lambda one: one.result.accelerators_count):
-            order = same.ordered(fast)
+            order = same.ordered(minutes_of)
             for faster, one, slower in zip((None, *order), order, (*order[1:], None), strict=False):
-                said = f"{_place(one, same, fast)} at this size" if len(same) > 1 else "The only one at this size"
-                each = f"; {_place(one, ranked, frugal)} per accelerator" if len(ranked) > 1 else ""
+                said = f"{_place(one, same, minutes_of)} at this size" if len(same) > 1 else "The only one at this size"
+                each = f"; {_place(one, ranked, chip_minutes_of)} per accelerator" if len(ranked) > 1 else ""
                 found[one.href] = Standing(f"{said}{each}", faster, slower)
     return found
 

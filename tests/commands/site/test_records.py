@@ -15,7 +15,7 @@ from mlsub.commands.site.charts import record_chart, rounds_chart
 from mlsub.commands.site.dataset import results_script
 from mlsub.commands.site.groups import group_pages
 from mlsub.commands.site.home import home_page, news, records_beaten
-from mlsub.commands.site.results import Site, fast
+from mlsub.commands.site.results import Site, minutes_of
 from mlsub.commands.site.tables import rounds_table
 from mlsub.present.document import Chart
 from tests.commands.site.sites import (
@@ -37,7 +37,7 @@ H100 = "NVIDIA H100 80GB"
 def chains(cases: dict[str, list[list[object]]]) -> list[list[tuple[str, float]]]:
     """The records of the one benchmark that cases are of."""
     (results,) = made_of(cases).benchmarks
-    return [[(record.result.round, fast(record)) for record in chain] for chain in results.record_chains()]
+    return [[(record.result.round, minutes_of(record)) for record in chain] for chain in results.record_chains()]
 
 
 def test_a_record_is_what_no_comparable_result_before_was_faster_than() -> None:
@@ -108,7 +108,7 @@ def test_weak_scaling_has_no_time_to_train() -> None:
 def test_a_record_stands_whatever_its_verdict() -> None:
     (one,) = rounds_of({"5.0": [["bert", "ACME", H100, 8, 2.0], ["bert", "ACME", H100, 8, 1.0]]})
     (results,) = Site([replace(one, results=(one.results[0], rejected(one.results[1])))]).benchmarks
-    assert [fast(record) for record in results.record_chains()[0]] == [1.0]
+    assert [minutes_of(record) for record in results.record_chains()[0]] == [1.0]
 
 
 def test_chip_minutes_are_the_least_of_each_family_and_round() -> None:
