@@ -8,6 +8,7 @@ import re
 import shutil
 import tarfile
 import threading
+import time
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -245,6 +246,9 @@ def test_what_takes_long_can_be_stopped(browser: Any, app: Path, acme: Path, ser
         page.page.reload()
         page.page.set_input_files("#folder", acme)
         page.page.locator("#stop").wait_for()
+        until = time.monotonic() + HUNG
+        while not held and time.monotonic() < until:
+            page.page.wait_for_timeout(50)
         page.context.unroute("**/python.zip")
         page.page.click("#stop")
         assert (page.page.inner_text("#status"), len(held)) == ("Stopped.", 1)
