@@ -33,7 +33,7 @@ from mlsub.rounds import Round, overlay_rounds
 from mlsub.rules.load import entry_requirements
 
 #: Parts of a curve between two reference points: enough for a smooth line over a decade.
-STEPS = 6
+STEPS = 4
 
 #: The places of a line: batch sizes and values, in the benchmark's unit.
 Line = tuple[tuple[float, float], ...]

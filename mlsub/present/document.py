@@ -182,10 +182,10 @@ class Chart(msgspec.Struct, frozen=True, kw_only=True):
     SVG and HTML draw it, and so does text where the places along it are few and it has the room; Markdown leaves it to
     the tables around it. ``about`` says in words what it shows.
 
-    A script of a site draws what has no series: ``kind`` is the name of its drawing function; ``data`` is what the
-    function gets, anything that JSON has, and :class:`Series`; ``script`` is a further script of the site with data
-    that several pages share; ``link`` is the page that its title leads to; ``key`` names it on its page where its title
-    has figures in it or is that of another. Other formats say its title and what it shows.
+    Pages of a site draw it by the function of their scripts that ``kind`` names; ``data`` is what else that function
+    gets, anything that JSON has. What has no series is drawn from a table of its page or from the results of the site,
+    to which its data refer; other formats say its title and what it shows. ``link`` is the page that its title leads
+    to; ``key`` names it on its page where its title has figures in it or is that of another.
     """
 
     title: str
@@ -195,7 +195,6 @@ class Chart(msgspec.Struct, frozen=True, kw_only=True):
     series: tuple[Series, ...] = ()
     kind: str = "series"
     data: Mapping[str, Any] = {}
-    script: str = ""
     link: str = ""
     key: str = ""
 

@@ -25,7 +25,7 @@ _SHAPES = dict.fromkeys(LINES, _STROKE) | {
     "marks": _DOT.format(4.5, 9), "hollow": _DOT.format(4, 8), "large": "m0-8l8 8l-8 8l-8-8z",
     "ticks": "m-5-5l10 10m0-10l-10 10", "whiskers": "m-4-7h8m-4 0v14m-4 0h8", "spans": "m-7-5h14v10h-14z",
 }  # fmt: skip
-_FILLED = ("marks", "large", "spans")
+_FILLED = ("marks", "spans")
 _LIGHT, _DARK = ("".join(f".chart .c{n}{{--c:{c[dark]}}}" for n, c in enumerate(COLOURS)) for dark in (0, 1))
 _STYLE = (
     ".chart{font:13px system-ui,sans-serif;fill:currentColor}.chart .t{font-weight:600;font-size:15px}"

@@ -178,7 +178,7 @@ def test_places_of_the_curve_are_even_on_a_logarithmic_axis() -> None:
 def test_a_curve_from_a_batch_size_of_zero_has_even_places() -> None:
     """Reference points of the user's own may begin there."""
     low, high = (Point(size, 5, 1.0 + size, 0.1, 1.0) for size in (0, 60))
-    assert mean_line((low, high))[1:3] == ((10, 11), (20, 21))
+    assert mean_line((low, high))[1:3] == ((15, 16), (30, 31))
 
 
 def test_the_limits_at_the_points_belong_to_no_line() -> None:

@@ -6,15 +6,15 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from mlsub.commands.rcp.run import Margins, NewReference, Planned
-from mlsub.convergence import curves
 from mlsub.convergence.chance import Chance
-from mlsub.convergence.curves import BatchPlan, ReferenceRow, ReferenceTable
+from mlsub.convergence.curves import BatchPlan, ReferenceRow, ReferenceTable, reference_of
 from mlsub.convergence.margin import Margin, PackageMargins
 from mlsub.convergence.reference import Point, describe_cutoff, merged_between
 from mlsub.convergence.words import format_number
 from mlsub.io.show import plural
 from mlsub.present import document as doc
 from mlsub.present.entries import EntryColumn, results_table, round_line
+from mlsub.present.reference import OWN, reference_chart
 from mlsub.rounds import get_round
 from mlsub.submission.report import describe_own_files
 
@@ -40,7 +40,7 @@ def points_document(table: ReferenceTable) -> doc.Document:
     return doc.document(
         f"{_title(table)}: {table.unit} to converge, {table.runs} runs an entry",
         _point_table(table.rows, "pruned", pruned),
-        _reference_chart(table),
+        _chart(table),
         doc.Text(hull) if any("hull" in why for why in pruned) else None,
         doc.Text(f"Changed later, which does not count here: {later}") if later else None,
     )
@@ -101,7 +101,9 @@ def plan_document(planned: Planned) -> doc.Document:
     if planned.chance is not None:
         facts.append(("chance", f"{_percent(planned.chance)} that runs pass that spread as the reference's do"))
     title = f"{_title(plan)}, batch size {plan.batch_size:g}"
-    return doc.document(title, doc.Facts(tuple(facts)), _reference_chart(plan))
+    own = () if plan.mean is None else ((plan.batch_size, plan.mean),)
+    chart = _chart(plan, plan.batch_size, doc.Series("mean of this batch size", "large", OWN, own))
+    return doc.document(title, doc.Facts(tuple(facts)), chart)
 
 
 def _evaluations(planned: Planned, value: float) -> str:
@@ -109,29 +111,9 @@ def _evaluations(planned: Planned, value: float) -> str:
     return "" if count is None else f" ({count:.1f} evaluations)"
 
 
-def _reference_chart(found: ReferenceTable | BatchPlan) -> doc.Chart:
-    """Draw the points of a reference by batch size, the limit, and where the runs that are planned lie."""
-    known = curves.reference_of(get_round(found.usage, found.round), found.benchmark, cutoff=found.reference_points)
-    kept = tuple((point.batch_size, point.mean) for point in known.kept)
-    spread = tuple((point.batch_size, point.mean - point.stdev, point.mean + point.stdev) for point in known.kept)
-    pruned = tuple((point.batch_size, point.mean) for point in known.points if point not in known.kept)
-    limits = {(point.batch_size, known.with_allowance(point).minimum) for point in known.kept}
-    own: tuple[tuple[float, float], ...] = ()
-    if isinstance(found, BatchPlan) and found.mean is not None and found.minimum is not None:
-        own, limits = ((found.batch_size, found.mean),), limits | {(found.batch_size, found.minimum)}
-    series = (
-        doc.Series("stdev", "whiskers", 5, spread),
-        doc.Series("pruned", "hollow", 5, pruned),
-        doc.Series("mean between points", "line", 2, curves.mean_line(known.kept)),
-        doc.Series("limit between points", "rule", 3, curves.join_lines(curves.limit_lines(known))),
-        doc.Series("mean", "marks", 2, kept),
-        doc.Series("limit", "ticks", 3, tuple(sorted(limits))),
-        doc.Series("mean of this batch size", "large", 6, own),
-    )
-    x = doc.Axis("global batch size, samples", log=curves.spans_a_decade([point.batch_size for point in known.points]))
-    y, title = doc.Axis(f"{known.unit} to converge"), f"{known.unit.capitalize()} to converge by batch size"
-    about = f"Reference of {found.benchmark} in {found.usage} v{found.round}: accepted is a mean at the limit or above."
-    return doc.Chart(title=title, about=about, x=x, y=y, series=series)
+def _chart(found: ReferenceTable | BatchPlan, batch_size: float | None = None, *own: doc.Series) -> doc.Chart:
+    round_ = get_round(found.usage, found.round)
+    return reference_chart(reference_of(round_, found.benchmark, cutoff=found.reference_points), batch_size, own)
 
 
 def _title(found: ReferenceTable | BatchPlan) -> str:

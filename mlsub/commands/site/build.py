@@ -19,7 +19,6 @@ from mlsub.commands.site.home import home_page, results_page, round_page
 from mlsub.commands.site.page import RESULTS_SCRIPT, Frame, count_text, write_page, write_static
 from mlsub.commands.site.result_page import Around, result_page
 from mlsub.commands.site.results import Results, Site, SiteResult, build_rounds
-from mlsub.commands.site.runs import reference_scripts
 from mlsub.io import MlsubError, reason_of
 from mlsub.io.folders import check_free, replace_folder
 from mlsub.io.write import staging_beside
@@ -168,7 +167,7 @@ def _write_site(folder: Path, site: Site, context: Context, title: str | None, u
     (folder / DATA).mkdir()
     scripts = {RESULTS_SCRIPT: results_script(site.results), SEARCH_SCRIPT: search_script(site)}
     comparisons = Comparisons(site.results)
-    own_files = crate | scripts | reference_scripts(site.results, own) | comparisons.scripts()
+    own_files = crate | scripts | comparisons.scripts()
     for path, content in (files | own_files).items():
         (folder / path).write_bytes(content)
     groups = list(group_pages(site))

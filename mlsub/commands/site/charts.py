@@ -9,7 +9,7 @@ from itertools import groupby, pairwise
 from math import ceil
 from typing import Any
 
-from mlsub.commands.site.page import RESULTS_SCRIPT, ColumnOf, build_table, count_text, number_cell, number_text
+from mlsub.commands.site.page import ColumnOf, build_table, count_text, number_cell, number_text
 from mlsub.commands.site.results import (
     CPU_ONLY,
     DAGGER,
@@ -126,7 +126,6 @@ def _chart_of_views(views: dict[str, dict[str, Any]], link: str = "", key: str =
     first = next(iter(views.values()))
     return Chart(
         kind="dots",
-        script=RESULTS_SCRIPT,
         title=first["title"],
         about=first["about"],
         link=link,
@@ -221,7 +220,6 @@ def efficiency_section(site: Site, benchmark: Results) -> Iterator[Section]:
         keys = legend_of("family", (step[1] for step in steps))
         chart = Chart(
             kind="efficiency",
-            script=RESULTS_SCRIPT,
             title="Scaling efficiency",
             data={"by": "family", "keys": keys, "families": lines},
         )
@@ -262,7 +260,7 @@ def _data(by: str, results: Results, site: Site) -> dict[str, Any]:
 @cache
 def looks() -> dict[str, Look]:
     """Return how charts show each vendor and each family, by the table of names: the same on all pages of all sites."""
-    found = [(NO_ACCELERATOR, "c7", _SHAPES[0]), (CPU_ONLY, "c7", _SHAPES[2])]
+    found = [(NO_ACCELERATOR, "c5", _SHAPES[0]), (CPU_ONLY, "c5", _SHAPES[2])]
     for vendor, shades in registry().shades.items():
         colour = slug(vendor)
         found.append((vendor, f"{colour}-{_VENDOR}", _SHAPES[0]))
@@ -277,7 +275,7 @@ def looks() -> dict[str, Look]:
 def legend_of(by: str, results: Iterable[SiteResult]) -> list[Look]:
     """Return the looks of what results have as ``vendor`` or ``family``, the most frequent first."""
     counts = Counter(one.called(by) for one in results)
-    return [looks()[name] for name in sorted(counts, key=lambda name: (looks()[name][1] == "c7", -counts[name], name))]
+    return [looks()[name] for name in sorted(counts, key=lambda name: (looks()[name][1] == "c5", -counts[name], name))]
 
 
 def round_charts(site: Site, results: Results) -> Iterator[Chart]:
@@ -300,7 +298,6 @@ def round_charts(site: Site, results: Results) -> Iterator[Chart]:
             views = {view.name: {"about": f"{lead_words(view, some)} {words}".strip()} for view in views_of(some)}
             yield Chart(
                 kind="round",
-                script=RESULTS_SCRIPT,
                 title=f"{first.benchmark}, {DIVISIONS[first.division_name]}",
                 about=views[SAME]["about"],
                 link=first.benchmark_href,

@@ -103,10 +103,9 @@ def _script_path(one: SiteResult) -> str:
 
 def compare_page(results: Results) -> Page:
     """Return the page on which a script compares two results of its address."""
-    empty = {"x": {"title": ""}, "y": {"title": ""}, "series": ()}
     files = {one.result.benchmark_name: _script_path(one) for one in results}
     titles = ("What makes the difference, in minutes", "Training curves over minutes", "Training curves over progress")
-    charts = (Chart(kind="series", title=title, data=empty | {"files": files}) for title in titles)
+    charts = (Chart(kind="series", title=title, data={"files": files}) for title in titles)
     return Page(
         "Compare",
         (Text(_LEAD), Section("Two results side by side", (Text(_WITHOUT), *charts), anchor="compare")),

@@ -19,7 +19,7 @@ import msgspec
 from mlsub.io import VERSION
 from mlsub.io.show import first_few, plain, readable, shortened
 from mlsub.present import document as doc
-from mlsub.present.document import Cell, Chart, Column, Document, Section, Series, Span, Table
+from mlsub.present.document import Axis, Cell, Chart, Column, Document, Section, Series, Span, Table
 from mlsub.present.tables import encodable
 
 if TYPE_CHECKING:
@@ -54,6 +54,8 @@ _PARTS = (
     *("selection", "results", "search", "tables", "compare"),
 )
 _SCRIPT = "static/site.js"
+#: Kinds of charts that are drawn from what stands in their page; the data of others refer to all results.
+_OF_PAGE = ("series", "runs")
 _LIBRARIES = ("static/d3.min.js", "static/plot.umd.min.js")
 #: The classes of the style sheet that words of a meaning have.
 _LOOKS = {"good": "good", "bad": "bad", "note": "warn", "soft": "calm", "strong": "differs"}
@@ -222,7 +224,8 @@ def write_static(site: Path) -> None:
 def _scripts(page: Page) -> Iterator[str]:
     """Yield the scripts of a page in the order in which they run, from the root of the site."""
     charts = list(page.charts())
-    yield from dict.fromkeys((*page.scripts, *(chart.script for chart in charts if chart.script)))
+    data = (RESULTS_SCRIPT,) if any(chart.kind not in _OF_PAGE for chart in charts) else ()
+    yield from dict.fromkeys((*page.scripts, *data))
     yield from (*(_LIBRARIES if charts else ()), _SCRIPT)
 
 
@@ -240,6 +243,7 @@ def _template() -> Template:
         finalize=lambda value: clean_lines(value) if type(value) is str else value,
     )
     environment.filters["json"] = lambda found: Markup(safe_json(found))  # noqa: S704  (safe in a script)
+    environment.filters["drawn"] = _drawn
     environment.filters["look"] = lambda span: _LOOKS.get(span.meaning, "")
     # Elsewhere leads what begins with a scheme: addresses of results that are published.
     environment.filters["address"] = lambda link, root: (
@@ -259,6 +263,11 @@ def clean_lines(text: str) -> str:
     return "\n".join(plain(readable(line)) for line in text.split("\n"))
 
 
+def _drawn(chart: Chart) -> dict[str, Any]:
+    """Return what the script that draws a chart gets."""
+    return {**({"x": chart.x, "y": chart.y, "series": chart.series} if chart.series else {}), **chart.data}
+
+
 def safe_json(found: Any) -> str:
     """Return JSON for a script: nothing in it ends the script or begins markup."""
     text = msgspec.json.encode(_encodable(found)).decode("utf-8")
@@ -273,6 +282,8 @@ def _encodable(found: Any) -> Any:
         return encodable(clean_lines(found))
     if isinstance(found, dict):
         return {_encodable(key): _encodable(value) for key, value in found.items()}
+    if isinstance(found, Axis):
+        return _encodable(msgspec.structs.asdict(found))
     if isinstance(found, Series):
         return msgspec.structs.asdict(found) | {"name": _encodable(found.name), "points": columns_json(found.points)}
     return [_encodable(one) for one in found] if isinstance(found, list | tuple) else found

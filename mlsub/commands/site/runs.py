@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import suppress
 from datetime import UTC, datetime
 
 from mlsub.commands.site.curves import MINUTES, minutes_since_start, run_name
@@ -15,15 +14,15 @@ from mlsub.commands.site.page import (
     minutes_cell,
     number_text,
     plain_table,
-    safe_json,
 )
-from mlsub.commands.site.results import Results, SiteResult, slug
-from mlsub.convergence.curves import RcpReference, join_lines, limit_lines, mean_line, reference_of, spans_a_decade
+from mlsub.commands.site.results import SiteResult
+from mlsub.convergence.curves import RcpReference, reference_of
 from mlsub.convergence.margin import why_untested
 from mlsub.convergence.reference import parse_cutoff
 from mlsub.io import MlsubError
 from mlsub.log.reading import usable_number
 from mlsub.present.document import Chart, Section, Series, Span, Table, Text
+from mlsub.present.reference import OWN, reference_chart
 from mlsub.submission.model import LogReport
 from mlsub.submission.report import RcpResult
 from mlsub.submission.result import Result
@@ -31,7 +30,7 @@ from mlsub.submission.result import Result
 #: Runs in one chart; the largest entries have forty.
 MAX_RUNS = 100
 #: The colour of evaluations.
-_EVALUATION = 1
+_EVALUATION = 4
 
 
 def runs_section(result: Result, evaluations: Table | None = None) -> Section:
@@ -114,9 +113,6 @@ _VERDICTS = {
     "missing": "There is no verdict: no reference point covers this batch size, or the runs give no mean.",
     "bypassed": "The runs did not pass the convergence test; a file in the package asked to let that pass.",
 }
-#: Colours: of each verdict, of the reference points, the official curve, and its limit.
-_COLOURS = {"pass": 2, "fail": 5, "missing": 1, "bypassed": 3}
-_POINTS, _CURVE, _LIMIT = 7, 0, 5
 
 
 def convergence_section(one: SiteResult, own: str | None = None) -> Section:
@@ -131,7 +127,7 @@ def convergence_section(one: SiteResult, own: str | None = None) -> Section:
         return Section(title, (Text(_sentence(why_untested(one.result, one.result.rules))),), anchor="rcp")
     words = tuple(map(Text, _words(rcp)))
     try:
-        reference = _reference(one, own)
+        reference = reference_of(one.result.rules, one.tested_as, own, parse_cutoff(rcp.reference_points))
     except MlsubError as error:
         return Section(title, (*words, Text(_sentence(clean(str(error))))), anchor="rcp")
     if reference.allowance:
@@ -140,54 +136,6 @@ def convergence_section(one: SiteResult, own: str | None = None) -> Section:
     size = usable_number(rcp.batch_size)
     charts = (_chart(reference, rcp, float(size)),) if size is not None and size > 0 and reference.kept else ()
     return Section(title, (*words, *charts, _convergence_table(reference, rcp)), anchor="rcp")
-
-
-def _reference(one: SiteResult, own: str | None) -> RcpReference:
-    return reference_of(one.result.rules, one.tested_as, own, parse_cutoff(one.result.rcp.reference_points))
-
-
-def reference_scripts(results: Results, own: str | None = None) -> dict[str, bytes]:
-    """Return the scripts of the reference points that results are drawn beside, by their paths in the site.
-
-    Each defines ``window.mlsubReference``, the series that all charts of one reference have.
-
-    Args:
-        results: whose references.
-        own: see :func:`convergence_section`.
-    """
-    found: dict[str, bytes] = {}
-    for one in results:
-        if one.result.rcp.verdict == "not-required":
-            continue
-        with suppress(MlsubError):
-            reference = _reference(one, own)
-            path = _script_path(reference)
-            if path not in found and reference.kept:
-                series = safe_json(_reference_series(reference))
-                found[path] = f'"use strict";\nwindow.mlsubReference = {series};\n'.encode()
-    return found
-
-
-def _script_path(reference: RcpReference) -> str:
-    round_ = reference.round
-    return f"data/{slug('reference', round_.usage, round_.name, reference.benchmark, reference.cutoff)}.js"
-
-
-def _reference_series(reference: RcpReference) -> tuple[Series, ...]:
-    """Return the points, the official curve, the lower hull where it is another, and the limit."""
-    kept, pruned = reference.kept, [point for point in reference.points if point not in reference.kept]
-    hull = mean_line(reference.hull) if reference.hull != kept else ()
-    points, others = (tuple((point.batch_size, point.mean) for point in some) for some in (kept, pruned))
-    least = tuple((point.batch_size, reference.with_allowance(point).minimum) for point in kept)
-    series = (
-        Series("reference points", "marks", _POINTS, points),
-        Series("reference points that the checker prunes", "hollow", _POINTS, others),
-        Series("official curve", "line", _CURVE, mean_line(kept) if len(kept) > 1 else ()),
-        Series("lower hull of the written rules", "dashed", _POINTS, hull),
-        Series("acceptance limit", "rule", _LIMIT, join_lines(limit_lines(reference))),
-        Series("acceptance limit at a reference point", "ticks", _LIMIT, least),
-    )
-    return tuple(one for one in series if one.points)
 
 
 def _sentence(text: str) -> str:
@@ -217,31 +165,12 @@ def _words(rcp: RcpResult) -> tuple[str, ...]:
 
 
 def _chart(reference: RcpReference, rcp: RcpResult, size: float) -> Chart:
-    sizes, colour = [size, *(point.batch_size for point in reference.kept)], _COLOURS.get(rcp.verdict, 0)
-    # Below all points counts what the smallest accepts.
-    first = reference.with_allowance(reference.kept[0])
-    below = ((size, first.minimum), (first.batch_size, first.minimum)) if size < first.batch_size else ()
-    points, mean = (
+    runs, mean = (
         tuple((size, float(point)) for point in some if point is not None and usable_number(point) is not None)
         for some in (rcp.points if rcp.logs_unit is None else (), (rcp.mean,))
     )
-    series = [
-        Series("acceptance limit", "rule", _LIMIT, below),
-        Series("runs", "marks", colour, points),
-        Series("olympic mean", "large", colour, mean),
-    ]
-    unit = rcp.unit or reference.unit
-    return Chart(
-        kind="series",
-        title=f"Points of convergence, {unit}",
-        script=_script_path(reference),
-        data={
-            "x": {"title": "Global batch size", "log": spans_a_decade(sizes)},
-            "y": {"title": f"{unit[:1].upper()}{unit[1:]} to converge"},
-            "reference": True,
-            "series": [one for one in series if one.points],
-        },
-    )
+    own = (Series("runs", "marks", OWN, runs), Series("olympic mean", "large", OWN, mean))
+    return reference_chart(reference, size, own)
 
 
 def _convergence_table(reference: RcpReference, rcp: RcpResult) -> Table:

@@ -70,5 +70,5 @@ def test_the_picture_has_the_points_the_curve_and_the_limit(words: list[str], tm
     file = tmp_path / "points.svg"
     assert run("rcp", *words, "--round", "4.0", "-o", file).status == 0
     said = {one.text for one in ET.parse(file).iter("{http://www.w3.org/2000/svg}text")}  # noqa: S314
-    assert {"mean", "stdev", "limit", "pruned", "mean between points", "limit between points"} <= said
+    assert {"reference mean", "stdev", "limit", "pruned", "mean between points", "limit between points"} <= said
     assert ("mean of this batch size" in said) == (words[0] == "plan")

@@ -20,6 +20,7 @@ from mlsub.commands.site.page import POLICY, STATIC, safe_json
 from mlsub.commands.site.results import Results
 from mlsub.io import MlsubError
 from mlsub.present.document import Series
+from mlsub.present.svg import COLOURS
 from mlsub.present.tables import columns
 from mlsub.workspace import Context
 from tests.commands.site.sites import Html, checked, result_rows, rounds, script, two_rounds
@@ -397,3 +398,8 @@ def test_a_full_disk_at_the_files_of_all_sites_is_one_line(tmp_path: Path, monke
     done = run("site", make_tree(tmp_path).folder, "-o", tmp_path / "site")
     assert (done.status, done.stdout) == (2, "")
     assert done.stderr == f"mlsub site: {tmp_path / 'site'} cannot be written: No space left on device\n"
+
+
+def test_pages_and_pictures_have_the_same_colours() -> None:
+    style = (STATIC / "site.css").read_text("utf-8")
+    assert tuple(re.findall(r"--c\d: light-dark\((#\w+), (#\w+)\);", style)) == COLOURS

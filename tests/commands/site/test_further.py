@@ -93,7 +93,7 @@ def test_the_home_draws_the_fastest_of_each_vendor_in_each_round(pages: dict[str
     }
     assert chart.data["rounds"] == ["v0.7", "v4.0", "v5.0"], "its own rounds"
     assert view_of(chart, "any-size")["keys"] == [
-        ("NVIDIA", "nvidia-2", "circle"), (CPU_ONLY, "c7", "square"), (NO_ACCELERATOR, "c7", "circle"),
+        ("NVIDIA", "nvidia-2", "circle"), (CPU_ONLY, "c5", "square"), (NO_ACCELERATOR, "c5", "circle"),
     ]  # fmt: skip
     assert [view["title"] for view in chart.data["views"].values()] == [
         "BERT on 8 accelerators: 5 minutes (H100), 1.2 times as fast as v4.0",
@@ -215,7 +215,7 @@ def test_families_have_one_colour_and_shape_each_on_all_pages() -> None:
     for by, number in (("family", len(models)), ("vendor", 5)):
         shown = {(colour, shape) for _, colour, shape in legend_of(by, site.results)}
         assert len(shown) == len(legend_of(by, site.results)) == number
-        assert all(colour != "c7" for colour, _ in shown), "grey is for what has no known accelerator"
+        assert all(colour != "c5" for colour, _ in shown), "grey is for what has no known accelerator"
 
 
 def test_every_accelerator_has_a_look_of_its_own_with_contrast() -> None:

@@ -16,8 +16,8 @@ from mlsub.commands.site.result_page import (
     result_title,
     system_section,
 )
-from mlsub.commands.site.results import Results, SiteResult
-from mlsub.commands.site.runs import convergence_section, reference_scripts, runs_section
+from mlsub.commands.site.results import SiteResult
+from mlsub.commands.site.runs import convergence_section, runs_section
 from mlsub.present.document import Chart, Section, Series, Table
 from mlsub.present.footnote import footnote
 from tests.commands.site.sites import (
@@ -27,7 +27,6 @@ from tests.commands.site.sites import (
     one_round,
     quotes_of,
     rounds,
-    script,
     tables_of,
     words_of,
 )
@@ -55,7 +54,7 @@ def curves(tree: Tree) -> Section:
 
 
 def series(chart: Chart) -> dict[str, Series]:
-    return {one.name: one for one in chart.data["series"]}
+    return {one.name: one for one in chart.series}
 
 
 def listed(section: Section, run: int, column: int) -> list[str]:
@@ -161,12 +160,10 @@ def test_the_convergence_of_a_result_stands_beside_the_reference(tree: Tree) -> 
     named = series(chart)
     assert named["runs"].points == ((3200.0, 40.0),) * 5
     assert named["olympic mean"].points == ((3200.0, 40.0),)
-    scripts = reference_scripts(Results([found]))
-    assert list(scripts) == [chart.script] == ["data/reference_training_1.0_resnet_published.js"]
-    shared = {one["name"]: one["points"] for one in script(scripts[chart.script])}
-    limits = ["acceptance limit", "acceptance limit at a reference point"]
-    assert list(shared) == ["reference points", "official curve", "lower hull of the written rules", *limits]
-    assert len(shared["reference points"][0]) == 9
+    limits = ["lower hull of the written rules", "mean between points", "limit between points"]
+    assert list(named) == ["stdev", *limits, "reference mean", "limit", "runs", "olympic mean"]
+    assert len(named["reference mean"].points) == 9 and len(named["limit"].points) == 10, "and that of its own size"
+    assert chart.about == "Reference of resnet in MLPerf Training v1.0: accepted is a mean at the limit or above."
     (table,) = tables_of(section)
     *points, ours, runs = cells(table)
     assert len(points) == 9, "the table has what the chart has"
@@ -177,8 +174,8 @@ def test_the_convergence_of_a_result_stands_beside_the_reference(tree: Tree) -> 
 def test_below_all_reference_points_the_limit_is_that_of_the_smallest(tree: Tree) -> None:
     tree.edit(lambda log: log.put("global_batch_size", value=1024), *range(5))
     section = convergence_section(result(tree))
-    points = series(charts_of(section)[0])["acceptance limit"].points
-    assert points == ((1024.0, points[1][1]), (1632.0, points[1][1]))
+    points = series(charts_of(section)[0])["limit between points"].points
+    assert points[:2] == ((1024.0, points[1][1]), (1632.0, points[1][1]))
     smallest = cells(tables_of(section)[0])[0]
     assert (smallest[:2], smallest[5]) == (["reference", "1,632"], number_text(points[0][1]))
 

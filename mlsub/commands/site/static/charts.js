@@ -116,7 +116,7 @@
   const spansOf = ({ id, most, before, after }) => {
     const { tHead, tBodies } = document.getElementById(id);
     const rows = Array.from(tBodies[0].rows).slice(0, most);
-    const series = [[before, -1, 7], [after, 1, 0]].map(([column, sign, colour]) => {
+    const series = [[before, -1, 5], [after, 1, 2]].map(([column, sign, colour]) => {
       const ends = rows.map(({ cells }) => sign * parseFloat(cells[column].textContent.replaceAll(",", "")));
       const points = ends.flatMap((end, at) => (end ? [[Math.min(0, end), Math.max(0, end), at]] : []));
       return { name: tHead.rows[0].cells[column].textContent.replace(", minutes", ""), style: "spans", colour, points };
@@ -127,10 +127,10 @@
   const read = (data, figure) => {
     if (!lists.has(figure)) {
       const { series, categories } = data.spans ? spansOf(data.spans) : { series: [] };
-      if (categories) data.categories = categories;
+      if (categories) data.y.names = categories;
       lists.set(figure, [...(data.table ? listed(data.table, categories) : []), ...series]);
     }
-    return [...lists.get(figure), ...[...(data.reference ? window.mlsubReference : []), ...(data.series ?? [])].map(pointed)];
+    return [...lists.get(figure), ...(data.series ?? []).map(pointed)];
   };
 
   // Where a mark is, in pixels of its chart.

@@ -228,24 +228,24 @@
       at += minutes;
     }
     rows.push(whole ? [`B: ${three(b.entry.minutes)} minutes`, 0, b.entry.minutes, "minutes"] : [`together: ${signed(at, 2)}`, 0, at, "minutes"]);
-    const colours = { minutes: 7, longer: 5, shorter: 2 };
+    const colours = { minutes: 5, longer: 3, shorter: 0 };
     const series = Object.entries(colours).flatMap(([name, colour]) => {
       const own = rows.flatMap(([, from, to, kind], place) => (kind === name ? [[Math.min(from, to), Math.max(from, to), place]] : []));
       return own.length ? [{ name, style: "spans", colour, points: [0, 1, 2].map((of) => own.map((point) => point[of])) }] : [];
     });
-    const data = { x: { title: whole ? "Minutes" : "Minutes more than A" }, y: { title: "" }, categories: rows.map(([words]) => words), series };
+    const data = { x: { title: whole ? "Minutes" : "Minutes more than A" }, y: { title: "", names: rows.map(([words]) => words) }, series };
     const about = `${whole ? "From A to B: each" : "Each"} bar begins where the one above it ends.`;
     window.mlsub.redraw(figure, parts.length ? { ...data, about } : { series: [] });
   };
   const curves = (figure, across, words, sides) => {
-    const lines = sides.flatMap(({ entry: { curve }, name }, colour) => {
+    const lines = sides.flatMap(({ entry: { curve }, name }, side) => {
       const found = (curve?.values ?? []).map((y, at) => [curve[across][at] ?? null, y]).filter(([x, y]) => x !== null && y !== null).sort(([x], [other]) => x - other);
-      return found.length ? [{ name: `${name}, ${curve.run}`, style: "line", colour, points: [found.map(([x]) => x), found.map(([, y]) => y)] }] : [];
+      return found.length ? [{ name: `${name}, ${curve.run}`, style: "curve", colour: [2, 4][side], points: [found.map(([x]) => x), found.map(([, y]) => y)] }] : [];
     });
     const [one, other] = sides.map(({ entry }) => entry.curve);
     const alike = lines.length === 2 && one.measure === other.measure && (across === "minutes" || one.unit === other.unit);
     const xs = lines.flatMap(({ points }) => points[0]);
-    const target = alike && one.goal !== null && one.goal === other.goal ? [{ name: `target ${number(one.goal)}`, style: "rule", colour: 7, points: [[Math.min(...xs), Math.max(...xs)], [one.goal, one.goal]] }] : [];
+    const target = alike && one.goal !== null && one.goal === other.goal ? [{ name: `target ${number(one.goal)}`, style: "rule", colour: 5, points: [[Math.min(...xs), Math.max(...xs)], [one.goal, one.goal]] }] : [];
     const [title, about] = [`Training curves over ${words.toLowerCase()}`, "Of each the run with the median time to train."];
     window.mlsub.redraw(figure, { title, about, x: { title: words }, y: { title: one?.measure ?? "" }, series: alike ? [...lines, ...target] : [] });
   };

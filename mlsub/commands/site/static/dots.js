@@ -61,7 +61,7 @@
     return { scale: { type: "point", domain: data.rounds, ticks: shown, label: null, padding: 0.3 }, marks: [] };
   };
 
-  const NONE = ["c7", "circle"];
+  const NONE = ["c5", "circle"];
 
   const pointOf = (data, all) => (at) => {
     const result = all[at];

@@ -39,6 +39,7 @@
     dot: (into, fill) => element(into, "circle", { cx: 6, cy: -4, r: 5, fill }),
   };
   KEYS.dashed = KEYS.rule;
+  KEYS.whiskers = (into, fill) => element(into, "line", { x1: 6, x2: 6, y1: -11, y2: 1, stroke: fill, "stroke-width": 2 });
   KEYS.times = (into, fill) => element(into, "path", { d: "M2,-8L10,0M10,-8L2,0", stroke: fill, "stroke-width": 2 });
   const polygon = (points) => (into, fill) => element(into, "polygon", { points, fill });
   KEYS.diamond = polygon("6,-10 12,-4 6,2 0,-4");

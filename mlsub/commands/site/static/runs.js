@@ -116,8 +116,8 @@
   };
 
   const rangeMarks = (spread) => [
-    Plot.areaY(spread, { x: "x", y1: "low", y2: "high", fill: "var(--c0)", fillOpacity: 0.22 }),
-    Plot.lineY(spread, { x: "x", y: "median", stroke: "var(--c0)", strokeWidth: 2.2 }),
+    Plot.areaY(spread, { x: "x", y1: "low", y2: "high", fill: "var(--c2)", fillOpacity: 0.22 }),
+    Plot.lineY(spread, { x: "x", y: "median", stroke: "var(--c2)", strokeWidth: 2.2 }),
   ];
 
   // Where half of the runs have no evaluation yet there is no median, and a band of the middle half has no outliers: there
@@ -148,8 +148,8 @@
   const dotMarks = (lines, data, all) => {
     const there = lines.map((line) => crossing(line, data.goal)).filter(Boolean);
     return [
-      Plot.dot(all, { x: "x", y: "y", r: all.length > 400 ? 1 : 1.8, fill: "var(--c0)", clip: true }),
-      Plot.dot(there, { x: "x", y: "y", r: 4.5, fill: "var(--c0)", stroke: "var(--paper)" }),
+      Plot.dot(all, { x: "x", y: "y", r: all.length > 400 ? 1 : 1.8, fill: "var(--c2)", clip: true }),
+      Plot.dot(there, { x: "x", y: "y", r: 4.5, fill: "var(--c2)", stroke: "var(--paper)" }),
     ];
   };
 
@@ -162,7 +162,7 @@
       : all;
     const title = (d) =>
       `${d.run}\n${data.x.title}: ${number(d.x)}\n${data.y.title}: ${number(d.y)}${spread ? besides(spread, lines, d.x) : ""}`;
-    const target = data.goal ? [Plot.ruleY([data.goal.level], { stroke: "var(--c5)", strokeWidth: 1.8, strokeDasharray: "6 4" })] : [];
+    const target = data.goal ? [Plot.ruleY([data.goal.level], { stroke: "var(--c3)", strokeWidth: 1.8, strokeDasharray: "6 4" })] : [];
     const pointed = Plot.tip(inside, Plot.pointer({ x: "x", y: "y", title, maxRadius: 30 }));
     const axis = (of, ends) => ({ label: of.title, grid: true, ...(ends ? { domain: ends } : {}) });
     const svg = plot(size, {
@@ -181,13 +181,13 @@
     svg.dataset.behind = spread ? (covers(spread, all) ? 0 : 0.15) : 0.45;
     light(svg, chosen.name);
     const range = [
-      { name: `median of ${lines.length} runs`, fill: "var(--c0)", shape: "line" },
-      { name: bandOf(lines), fill: "var(--c0)", shape: "band" },
+      { name: `median of ${lines.length} runs`, fill: "var(--c2)", shape: "line" },
+      { name: bandOf(lines), fill: "var(--c2)", shape: "band" },
     ];
     const legend = [
       ...(spread ? range : []),
       { name: spread ? "run that is pointed at or chosen" : "run", fill: spread ? "var(--text)" : "var(--run)", shape: "line", live: Boolean(spread) },
-      ...(data.goal ? [{ name: `target ${number(data.goal.level)}`, fill: "var(--c5)", shape: "rule" }] : []),
+      ...(data.goal ? [{ name: `target ${number(data.goal.level)}`, fill: "var(--c3)", shape: "rule" }] : []),
     ];
     return { svg, legend, stops: inside, title, about: data.near ?? saidOf(lines, data, spread && figure.matches(":first-child")) };
   };

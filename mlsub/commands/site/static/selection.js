@@ -14,7 +14,7 @@
   const dataOf = (rows, [x, y]) => {
     const drawn = rows.filter((row) => row[y] > 0 && (x === ROUND || row[x] > 0));
     const vendors = d3.sort(d3.groups(drawn, (row) => makerOf(row, { by: "vendor" })), ([, some]) => -some.length);
-    const keys = vendors.map(([name, [{ vendor }]]) => [name, vendor ? `${vendor.toLowerCase().replace(/[^a-z0-9.]+/g, "-")}-2` : "c7", "circle"]);
+    const keys = vendors.map(([name, [{ vendor }]]) => [name, vendor ? `${vendor.toLowerCase().replace(/[^a-z0-9.]+/g, "-")}-2` : "c5", "circle"]);
     const rounds = x === ROUND ? { rounds: d3.sort(d3.group(drawn, (row) => row[x]), ([, [row]]) => row.publication_date ?? "9").map(([key]) => key) } : {};
     const mixed = new Set(drawn.map((row) => row.benchmark_name)).size;
     const left = rows.length > drawn.length ? ` ${number(rows.length - drawn.length)} without both values are in the table alone.` : "";

@@ -1,5 +1,5 @@
 "use strict";
-// The kind "series": charts whose series stand in the page as data, lines and marks over two axes, or rows of categories.
+// The kind "series": lines and marks over two axes, or over rows where the y axis has names.
 (() => {
   const { kinds, plot, number, round, colour, read, ticks, textWidth, wrap } = window.mlsub;
 
@@ -7,12 +7,13 @@
   const named = (series, x, y) => (d) => `${series.name}\n${x}: ${number(d.x)}\n${y}: ${number(d.y)}`;
   // What keys stop at: each point with its words; some have no place.
   const stopsOf = (series, data) => series.flatMap((one) => {
-    const row = (y) => `${data.categories[y]}\n${one.name}: `;
+    const row = (y) => `${data.y.names[y]}\n${one.name}: `;
     const points = one.points.filter((point) => point.every((value) => value !== null));
     if (one.style === "spans") return points.map(([from, x, y]) => ({ x, y, words: `${row(y)}${number(from)} to ${number(x)}` }));
-    return points.map(at).map((d) => ({ ...d, words: data.categories?.length ? row(d.y) + number(d.x) : named(one, data.x.title, data.y.title)(d) }));
+    if (one.style === "whiskers") return [];
+    return points.map(at).map((d) => ({ ...d, words: data.y.names?.length ? row(d.y) + number(d.x) : named(one, data.x.title, data.y.title)(d) }));
   });
-  const LINES = { line: "", dashed: "2 4", rule: "6 4" };
+  const LINES = { line: "", curve: "", dashed: "2 4", rule: "6 4" };
   const SYMBOLS = { large: "diamond", ticks: "times", triangle: "triangle", square: "square" };
 
   const overAxes = (series, data) => {
@@ -20,30 +21,33 @@
     const title = named(series, data.x.title, data.y.title);
     const points = series.points.map(at);
     if (series.style in LINES) {
-      const many = series.style === "rule" || points.length > 60;
       const line = Plot.line(points, {
         x: "x", y: "y", stroke, strokeWidth: series.style === "rule" ? 1.8 : 1.5, strokeDasharray: LINES[series.style],
       });
-      const dots = many ? [] : [Plot.dot(points, { x: "x", y: "y", fill: stroke, r: 1.8 })];
+      const dots = series.style === "curve" ? [Plot.dot(points, { x: "x", y: "y", fill: stroke, r: 1.8 })] : [];
       const there = points.filter((d) => d.y !== null);
       return [line, ...dots, Plot.tip(there, Plot.pointer({ x: "x", y: "y", title, maxRadius: 12 }))];
     }
+    if (series.style === "whiskers") {
+      const ends = series.points.map(([x, low, high]) => ({ x, low, high }));
+      return [Plot.ruleX(ends, { x: "x", y1: "low", y2: "high", stroke, strokeWidth: 2 })];
+    }
     const hollow = series.style === "hollow";
     const large = series.style === "large";
-    const fill = hollow ? "var(--paper)" : stroke;
+    const fill = large ? "none" : hollow ? "var(--paper)" : stroke;
     const shape =
       series.style === "ticks"
         ? Plot.dot(points, { x: "x", y: "y", stroke, strokeWidth: 2, r: 7, symbol: "times" })
         : Plot.dot(points, {
-            x: "x", y: "y", fill, stroke: hollow ? stroke : "var(--paper)", r: large ? 8 : 4.5,
-            symbol: SYMBOLS[series.style] ?? "circle", fillOpacity: large || hollow ? 1 : 0.75,
+            x: "x", y: "y", fill, stroke: hollow || large ? stroke : "var(--paper)", r: large ? 9 : 4.5,
+            symbol: SYMBOLS[series.style] ?? "circle", fillOpacity: hollow ? 1 : 0.75, strokeWidth: large ? 2 : 1.5,
           });
     return [shape, Plot.tip(points, Plot.pointer({ x: "x", y: "y", title }))];
   };
 
   const overRows = (series, data) => {
     const fill = colour(series.colour);
-    const row = (place) => data.categories[place];
+    const row = (place) => data.y.names[place];
     if (series.style === "spans") {
       const spans = series.points.map(([from, to, y]) => ({ from, to, y }));
       const title = (d) => `${row(d.y)}\n${series.name}: ${number(d.from)} to ${number(d.to)}`;
@@ -67,7 +71,7 @@
   };
 
   const key = ({ name, colour: place, style }) => ({
-    name, fill: colour(place), shape: style in LINES || style === "hollow" ? style : (SYMBOLS[style] ?? "dot"),
+    name, fill: colour(place), shape: style === "curve" ? "line" : style in LINES || ["hollow", "whiskers"].includes(style) ? style : (SYMBOLS[style] ?? "dot"),
   });
 
   // The labels of rows in full: on several lines where they are wide.
@@ -84,17 +88,17 @@
   kinds.series = (data, size, figure) => {
     const series = read(data, figure);
     if (!series.length) return null;
-    const rows = data.categories?.length ? rowsOf(data.categories, size) : null;
+    const rows = data.y.names?.length ? rowsOf(data.y.names, size) : null;
     const names = new Map(series.map((one) => [`${one.name} ${one.style}`, key(one)]));
     // What stands alone lies on what has an extent.
     const wide = (one) => Number(one.style !== "spans");
     const marks = series.slice().sort((a, b) => wide(a) - wide(b)).flatMap((one) => (rows ? overRows : overAxes)(one, data));
     const y = rows
-      ? { label: null, domain: data.categories.map((_, place) => place), type: "band", padding: 0.25, tickFormat: (place) => rows.labels[place], tickSize: 0 }
-      : axis(data.y, series.flatMap((one) => one.points.map((point) => point[1])));
+      ? { label: null, domain: data.y.names.map((_, place) => place), type: "band", padding: 0.25, tickFormat: (place) => rows.labels[place], tickSize: 0 }
+      : axis(data.y, series.flatMap((one) => one.points.flatMap((point) => point.slice(1))));
     const across = series.flatMap((one) => one.points.flatMap((point) => (one.style === "spans" ? point.slice(0, 2) : point[0])));
     const svg = plot(size, {
-      height: rows ? 60 + data.categories.length * rows.height : size.narrow ? 260 : 320,
+      height: rows ? 60 + data.y.names.length * rows.height : size.narrow ? 260 : 320,
       marginLeft: rows ? rows.margin : 60, marginBottom: 40, marginTop: rows ? 24 : 30,
       x: { ...axis(data.x, across, rows), labelAnchor: "center", ...(rows ? { nice: true } : {}) }, y, marks,
     });
