@@ -14,7 +14,7 @@ import msgspec
 
 from mlsub.divisions import division_meant
 from mlsub.findings import Finding, Verdict
-from mlsub.rounds import Round, get_round
+from mlsub.rounds import Round, get_round, round_age
 from mlsub.rounds.benchmarks import benchmark_of, compatible_rounds, published
 from mlsub.submission.find import organisation
 from mlsub.submission.model import LogReport
@@ -225,11 +225,6 @@ def description_path(entry: EntryResult) -> str | None:
 def round_key(usage: str, round_name: str) -> str:
     """Return a round in a word: ``v1.0`` for training, ``hpc-v3.0`` for other usages."""
     return f"v{round_name}" if usage == "training" else f"{usage}-v{round_name}"
-
-
-def round_age(round_name: str) -> tuple[int, ...]:
-    """Return a round as numbers that sort by time."""
-    return tuple(int(part) for part in re.findall(r"\d{1,6}", round_name))
 
 
 def _findings(report: Report) -> Mapping[str, list[Finding]]:

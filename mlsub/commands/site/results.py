@@ -17,10 +17,10 @@ from mlsub.commands.site.page import MAX_NAME, clean, count_text, number_text
 from mlsub.convergence.margin import benchmark_tested
 from mlsub.divisions import CLOSED, OPEN, division_meant
 from mlsub.findings import Verdict
-from mlsub.rounds import Round, get_round
+from mlsub.rounds import Round, get_round, round_age
 from mlsub.submission.find import counted
 from mlsub.submission.report import Report
-from mlsub.submission.result import Result, round_age
+from mlsub.submission.result import Result
 from mlsub.workspace import Checked
 
 #: Where pages about what results share lie; things whose addresses are the same have one page.
