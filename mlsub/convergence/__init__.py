@@ -106,11 +106,6 @@ def unit_words(benchmark: str, round_: Round) -> str:
     return _in_force(traits_of(benchmark).unit, round_.usage, round_.name, round_.overlay) or "epochs"
 
 
-def is_tested(benchmark: str) -> bool:
-    """Whether Closed entries of the benchmark are compared with a reference."""
-    return traits_of(benchmark).tested
-
-
 def _in_force(since: Mapping[str, T], usage: str, round_name: str, overlay: str | None) -> T | None:
     """Of values that each apply from a round on, the one that applies in this round; None before the first."""
     rounds = known_rounds(usage, overlay)

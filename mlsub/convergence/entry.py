@@ -14,7 +14,6 @@ from mlsub.convergence import (
     Algorithm,
     Options,
     algorithm_of,
-    is_tested,
     other_unit,
     samples_of_epoch,
     traits_of,
@@ -110,7 +109,7 @@ def _why_not_tested(
         return "round-without-test"
     if needs.name not in round_.benchmarks:
         return "unknown-benchmark"
-    if not is_tested(needs.name):
+    if not traits_of(needs.name).tested:
         return "benchmark-without-test"
     if round_.name in overlay_rounds(round_.usage, round_.overlay) and options.reference is None:
         return "round-of-your-own"

@@ -12,8 +12,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from mlsub.convergence import cut_of
-from mlsub.convergence.reference import EPOCHS, MAX_BYTES, SAMPLES, points_name
+from mlsub.convergence import cut_of, traits_of
+from mlsub.convergence.reference import EPOCHS, MAX_BYTES, SAMPLES
 from mlsub.io.data import loads
 from mlsub.io.look import open_regular
 from mlsub.io.show import show
@@ -141,7 +141,7 @@ def _check_record(name: str, record: Any) -> Iterator[RcpProblem]:
 
 
 def _check_points(name: str, record: dict[str, Any], called: str) -> Iterator[RcpProblem]:
-    wanted = points_name(called)
+    wanted = traits_of(called).points
     if wanted not in record:
         other = next((key for key in (EPOCHS, SAMPLES) if key in record), None)
         fix = f"Rename {other!r} to {wanted!r}." if other else None
@@ -195,15 +195,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < math.inf
 
 
-def is_deep(value: Any) -> bool:
+def is_deep(value: Any, levels: int = _MAX_DEPTH) -> bool:
     """Whether a record, or what is to be one, has objects and arrays nested deeper than a reference file may have."""
-    level = [value]
-    for _ in range(_MAX_DEPTH):
-        level = [inner for outer in level for inner in _members(outer)]
-    return bool(level)
-
-
-def _members(value: Any) -> list[Any]:
-    if isinstance(value, dict):
-        return list(value.values())
-    return value if isinstance(value, list) else []
+    members = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return levels == 0 or any(is_deep(inner, levels - 1) for inner in members)

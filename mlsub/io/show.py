@@ -66,6 +66,11 @@ def plain(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
+def encodable(text: str) -> str:
+    """Text that UTF-8 can hold: halves of surrogate pairs, from file names that are no UTF-8, are escaped."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 def inert(text: str, format_: str = "text") -> str:
     """Text for a stream of which GitHub's runner, where it runs, reads lines as commands: it is kept from that.
 

@@ -181,6 +181,15 @@ class EntryResult(msgspec.Struct, frozen=True, kw_only=True):
     score: ScoreResult
     energy: EnergyResult | None = None
 
+    @property
+    def description_path(self) -> str | None:
+        """Where its system's description lies, relative to the report's root; None outside a tree."""
+        parts = self.path.split("/")
+        below = 4 if self.scaling_type else 3
+        if len(parts) < below or parts[-below] != "results":
+            return None
+        return "/".join([*parts[:-below], "systems", f"{self.system}.json"])
+
 
 class EmptyFolder(msgspec.Struct, frozen=True, kw_only=True):
     """A benchmark's folder without result logs: what its result is, or whether there is one, is not known."""

@@ -114,11 +114,6 @@ class Result(EntryResult, frozen=True, kw_only=True):
         return Path(self.root, self.path)
 
     @property
-    def description_path(self) -> str | None:
-        """Where its system's description lies, relative to ``root``; None outside a tree."""
-        return description_path(self)
-
-    @property
     def description_file(self) -> Path | None:
         """The file of its system's description; None outside a tree."""
         path = self.description_path
@@ -201,7 +196,7 @@ def results_of(report: Report, logs: Iterable[LogReport] = (), overlay: str | No
     return tuple(
         Result(
             **msgspec.structs.asdict(entry),
-            **_public_names(report, entry, facts.get(description_path(entry) or "") or _NO_FACTS),
+            **_public_names(report, entry, facts.get(entry.description_path or "") or _NO_FACTS),
             root=report.root,
             without_logs=sum(folder.benchmark == entry.benchmark for folder in report.without_logs),
             findings=tuple(found[entry.path]),
@@ -211,15 +206,6 @@ def results_of(report: Report, logs: Iterable[LogReport] = (), overlay: str | No
         for entry in report.entries
         if entry.runs
     )
-
-
-def description_path(entry: EntryResult) -> str | None:
-    """Return where an entry's system description lies, relative to the report's root; None outside a tree."""
-    parts = entry.path.split("/")
-    below = 4 if entry.scaling_type else 3
-    if len(parts) < below or parts[-below] != "results":
-        return None
-    return "/".join([*parts[:-below], "systems", f"{entry.system}.json"])
 
 
 def round_key(usage: str, round_name: str) -> str:
@@ -232,7 +218,7 @@ def _findings(report: Report) -> Mapping[str, list[Finding]]:
     owned: dict[str, list[Finding]] = {entry.path: [] for entry in report.entries}
     described: dict[str, list[str]] = {}
     for entry in report.entries:
-        described.setdefault(description_path(entry) or "", []).append(entry.path)
+        described.setdefault(entry.description_path or "", []).append(entry.path)
     for finding in report.findings:
         about = [path for path in _upwards(finding.path) if path in owned][:1] or described.get(finding.path, [])
         for path in about:
@@ -257,7 +243,7 @@ def _public_names(report: Report, entry: EntryResult, facts: SystemFacts) -> dic
     system, model = _system_name(facts), facts.accelerator_model_name
     # As the official table prints it.
     model = "TPUv3" if model == "tpu-v3" else model
-    in_tree = description_path(entry) is not None
+    in_tree = entry.description_path is not None
     return {
         "usage": usage,
         "round": round_,

@@ -163,11 +163,6 @@ def stands_alone(package: Place) -> bool:
     return package.kind is PathKind.ORGANISATION and package.organisation == folder and not inside
 
 
-def record_folder(package: Place) -> Path:
-    """The folder that the record of a package is named after: that of its organisation."""
-    return package.organisation or package.path
-
-
 class StoredRecord:
     """The record of a package in the cache; it is read when this is made.
 

@@ -14,10 +14,10 @@ from typing import Any
 import msgspec
 
 from mlsub.commands.rcp.run import NewPoint, NewReference
-from mlsub.convergence import algorithm_of, cut_of, newest_algorithm, unit_of, unit_words
+from mlsub.convergence import algorithm_of, cut_of, newest_algorithm, traits_of, unit_of, unit_words
 from mlsub.convergence.curves import prune
 from mlsub.convergence.filecheck import check_records, check_reference_file, is_deep
-from mlsub.convergence.reference import Point, points_name, read_points, reference_file
+from mlsub.convergence.reference import Point, read_points, reference_file
 from mlsub.convergence.target import MeasureReader, target_of
 from mlsub.convergence.verdict import progress_of
 from mlsub.divisions import CLOSED
@@ -139,7 +139,7 @@ def build_records(
             **_provenance(runs),
             "BS": size,
             "Hyperparams": agreed,
-            points_name(name): [points[log.path] for log in runs if points[log.path] is not None],
+            traits_of(name).points: [points[log.path] for log in runs if points[log.path] is not None],
             **({"Logs": {log.path: digests.get(log.path, "") for log in runs}} if digests is not None else {}),
         }
     return BuiltRecords(records, tuple(problems), tuple(notes), listed)

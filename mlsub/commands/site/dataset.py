@@ -10,9 +10,10 @@ from mlsub.commands.site.groups import ACCELERATORS, BENCHMARKS, KINDS, ORGANISA
 from mlsub.commands.site.page import MAX_NAME, RESULTS_SCRIPT, clean, count_text, safe_json
 from mlsub.commands.site.results import Results, Site
 from mlsub.commands.site.tables import accelerators_cell
+from mlsub.io.show import encodable
 from mlsub.log.reading import usable_number
 from mlsub.present.dataset import CRATE, ResultSource, Variable, build_dataset, data_file, render_crate
-from mlsub.present.tables import ColumnKind, Value, columns, csv_of, encodable, parquet_of
+from mlsub.present.tables import ColumnKind, Value, columns, csv_of, parquet_of
 from mlsub.submission.find import known_organisations
 from mlsub.systems.names import chip_spellings
 

@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from mlsub.io import VERSION
-from mlsub.io.show import first_few, plain, readable, shortened
+from mlsub.io.show import encodable, first_few, plain, readable, shortened
 from mlsub.present import document as doc
 from mlsub.present.document import Cell, Chart, Column, Document, Section, Series, Span, Table
-from mlsub.present.tables import encodable
 
 if TYPE_CHECKING:
     from jinja2 import Template

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from mlsub.convergence import algorithm_of, is_tested
+from mlsub.convergence import algorithm_of, traits_of
 from mlsub.convergence.reference import reference_file, runs_in_force
 from mlsub.convergence.target import MeasureReader, target_of
 from mlsub.convergence.verdict import progress_of
@@ -220,7 +220,7 @@ def _show_range(values: Sequence[float]) -> str:
 def _find_points(entry: Result, usual: float) -> list[float]:
     """Return where the runs of a Closed entry converged; none where they count in another unit than the reference."""
     name, rules = entry.benchmark, entry.rules
-    without_test = algorithm_of(entry.usage, entry.round, entry.overlay) is None or not is_tested(name)
+    without_test = algorithm_of(entry.usage, entry.round, entry.overlay) is None or not traits_of(name).tested
     if entry.division_name != CLOSED.name or without_test:
         return []
     runs = [log.run for log in entry.logs]
