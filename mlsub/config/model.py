@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Literal, get_args
 
 import msgspec
 
@@ -80,21 +80,11 @@ FILES = ("rules", "rcp", "baseline")
 NOT_IN_FILES = ("executor", "cache-dir", "cache-size")
 #: The table that holds the settings in pyproject.toml.
 TABLE = ("tool", "mlsub")
-SETTINGS_FILE = DocumentType(
+FORM = DocumentType(
     WrittenSettings, "settings files", "Settings of mlsub: mlsub.toml, or [tool.mlsub] in pyproject.toml"
 )
-
-
-def setting_names() -> tuple[str, ...]:
-    """Every setting, as it is written."""
-    return tuple(field.encode_name for field in msgspec.structs.fields(WrittenSettings))
 
 
 def formats() -> tuple[str, ...]:
     """The formats that the setting knows; a command takes those that it has."""
     return get_args(_Format)
-
-
-def config_schema() -> dict[str, Any]:
-    """The JSON Schema of ``mlsub.toml``, for editors."""
-    return SETTINGS_FILE.schema()

@@ -17,7 +17,7 @@ from mlsub.convergence.reference import EPOCHS, MAX_BYTES, SAMPLES
 from mlsub.io.data import loads
 from mlsub.io.look import open_regular
 from mlsub.io.show import show
-from mlsub.log.reading import LARGEST_COUNT
+from mlsub.log.reading import LARGEST_COUNT, usable_number
 from mlsub.rounds import get_round, known_rounds, usages
 from mlsub.rules.load import entry_requirements
 
@@ -184,15 +184,11 @@ def _check_as_one(records: dict[str, Any]) -> Iterator[RcpProblem]:
 
 def _is_count(value: Any) -> bool:
     """Whether it is a number above 0 that can be computed with; a larger one would overflow on the way."""
-    return _is_number(value) and 0 < value < LARGEST_COUNT
+    return (usable_number(value) or 0) > 0
 
 
 def _is_large(value: Any) -> bool:
-    return _is_number(value) and bool(value >= LARGEST_COUNT)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < math.inf
+    return isinstance(value, (int, float)) and LARGEST_COUNT <= value < math.inf
 
 
 def is_deep(value: Any, levels: int = _MAX_DEPTH) -> bool:

@@ -24,7 +24,7 @@ from mlsub.convergence import (
 )
 from mlsub.io import MlsubError
 from mlsub.io.data import loads, shipped
-from mlsub.io.look import open_regular
+from mlsub.io.look import failing_as, read_bounded
 from mlsub.log.reading import usable_number
 from mlsub.rounds import Round
 from mlsub.rounds.benchmarks import Day, published
@@ -166,16 +166,9 @@ def make_points(
 
 def _read(file: Path) -> dict[str, Any]:
     try:
-        with open_regular(file) as stream:
-            text = stream.read(MAX_BYTES + 1)
-        if len(text) > MAX_BYTES:
-            raise MlsubError(f"{file.name}: larger than {MAX_BYTES >> 20} MiB")
-        content = loads(text)
-    except OSError as error:
-        raise MlsubError(f"{file.name}: {error.strerror or error}") from error
+        with failing_as(file.name):
+            content = loads(read_bounded(file, MAX_BYTES))
     except (ValueError, RecursionError) as error:
-        if isinstance(error, MlsubError):
-            raise
         raise MlsubError(f"{file.name}: not JSON") from error
     if not isinstance(content, dict):
         raise MlsubError(f"{file.name}: an object of reference points is needed")

@@ -140,6 +140,19 @@ def open_regular(file: AnyPath, *, follow: bool = True, buffering: int = -1) -> 
     return cast("BufferedReader", os.fdopen(descriptor, "rb", buffering))
 
 
+def read_bounded(file: AnyPath, most: int) -> bytes:
+    """Return the content of a regular file of so many bytes at most.
+
+    Raises:
+        OSError: it cannot be read, is not such a file, or is larger.
+    """
+    with open_regular(file) as stream:
+        content = stream.read(most + 1)
+    if len(content) > most:
+        raise OSError(errno.EFBIG, f"larger than {most >> 20} MiB")
+    return content
+
+
 def _check_regular(found: os.stat_result) -> None:
     if stat.S_ISDIR(found.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))

@@ -110,7 +110,6 @@ def read_disclosure(
             if size:
                 known = StatedValue(int(size), config_file.path, config_file.line, printed=True)
                 found[name] = found[name] or known
-    values = {name: stated for name, stated in found.items() if stated is not None}
     config_places = None
     names = set(_find_file_names(config_file.value)) if config_file is not None else set()
     if code and names:
@@ -119,7 +118,7 @@ def read_disclosure(
         files = ((path, path.rpartition("/")[2]) for path in code)
         # A configuration may be named without what its file ends in.
         config_places = tuple(path for path, file in files if not names.isdisjoint((file, file.rpartition(".")[0])))
-    return Disclosure(path=path, config_places=config_places, accelerators=accelerators, **values)
+    return Disclosure(path=path, config_places=config_places, accelerators=accelerators, **found)
 
 
 def read_stated(logs: Sequence[LogReport], key: str) -> StatedValue | None:

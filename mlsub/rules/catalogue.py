@@ -164,11 +164,11 @@ def find_causes(findings: Iterable[Finding]) -> dict[Finding, Finding]:
     for cause in found:
         if cause.rule in explaining and cause.severity is not Severity.NOTE:
             on.setdefault(cause.path, {}).setdefault(cause.rule, cause)
-            for folder in _folders_above(cause.path):
+            for folder in folders_above(cause.path):
                 below.setdefault(folder, {}).setdefault(cause.rule, cause)
     causes: dict[Finding, Finding] = {}
     for one in found:
-        near = (*(on.get(path, {}) for path in (one.path, *_folders_above(one.path))), below.get(one.path, {}))
+        near = (*(on.get(path, {}) for path in (one.path, *folders_above(one.path))), below.get(one.path, {}))
         for rule, cause in (item for place in near for item in place.items()):
             if explaining[rule].explains_rule(one.rule):
                 causes[one] = cause
@@ -176,8 +176,8 @@ def find_causes(findings: Iterable[Finding]) -> dict[Finding, Finding]:
     return causes
 
 
-def _folders_above(path: str) -> list[str]:
-    """The folders that a path lies in, the nearest first; the last is the root of the report."""
+def folders_above(path: str) -> list[str]:
+    """Return the folders that a path lies in, the nearest first; the last is the root of the report."""
     parts = path.split("/")
     return [*("/".join(parts[:length]) for length in range(len(parts) - 1, 0, -1)), *([] if path == "." else ["."])]
 

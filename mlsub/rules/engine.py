@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from mlsub.findings import Blocks, Finding, Kind, Severity
+from mlsub.io.data import group_by_key
 from mlsub.log.event import Event
 from mlsub.log.events import Handler
 from mlsub.rules.aspects import compile_key
@@ -326,10 +327,7 @@ def excused(keys: Sequence[KeyOutcome], missed: frozenset[str]) -> list[frozense
         if out.count and (out.differing or any(not failure.needs for failure in out.failed("value"))):
             faulty.add(out.rule.key)
     waiting = [index for index, out in enumerate(keys) if out.failures and out.rule.key not in faulty and _needs(out)]
-    waiting_for: dict[str, list[int]] = {}
-    for index in waiting:
-        for name in _needs(keys[index]):
-            waiting_for.setdefault(name, []).append(index)
+    waiting_for = group_by_key((name, index) for index in waiting for name in _needs(keys[index]))
     excuses: dict[int, frozenset[str]] = {}
     in_order, new = iter(waiting), faulty
     while len(excuses) < len(waiting):

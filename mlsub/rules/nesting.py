@@ -54,7 +54,7 @@ class EpochSequence:
         if self.in_evaluation:
             yield "after eval_stop of the last evaluation", f"inside evaluation {show(self.last_evaluation)}"
 
-    def _on_epoch_start(self, event: Event, generation: bool) -> Iterator[SequenceFlaw]:
+    def _on_epoch_start(self, event: Event, _: bool) -> Iterator[SequenceFlaw]:
         number = event.metadata["epoch_num"]
         if self.in_epoch:
             yield "after epoch_stop of the epoch before", f"inside epoch {show(self.last_epoch)}"

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from mlsub.findings import Effect, Finding
-from mlsub.io.data import to_pickle
+from mlsub.io.data import reduce_struct
 from mlsub.log.lengths import Intervals, Trace
 from mlsub.log.reading import Crash
 from mlsub.log.run import Run
@@ -42,8 +41,7 @@ class LogReport(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     trace: Trace = Trace()
     intervals: Intervals | None = None
 
-    def __reduce__(self) -> str | tuple[Any, ...]:
-        return to_pickle(self) or super().__reduce__()
+    __reduce__ = reduce_struct
 
     def counts_in(self, round_: Round) -> bool:
         """Return whether its time counts: it is compliant, or where no package checker asked for that, it converged."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -14,8 +14,10 @@ import msgspec
 
 from mlsub.divisions import division_meant
 from mlsub.findings import Finding, Verdict
+from mlsub.io.data import group_by_key
 from mlsub.rounds import Round, get_round, round_age
 from mlsub.rounds.benchmarks import benchmark_of, compatible_rounds, published
+from mlsub.rules.catalogue import folders_above
 from mlsub.submission.find import organisation
 from mlsub.submission.model import LogReport
 from mlsub.submission.report import EntryResult, Report
@@ -189,9 +191,7 @@ def results_of(report: Report, logs: Iterable[LogReport] = (), overlay: str | No
         overlay: a checked overlay file.
     """
     facts = {system.path: system.facts for system in report.systems}
-    read: dict[str, list[LogReport]] = {}
-    for log in logs:
-        read.setdefault(log.path.rpartition("/")[0] or ".", []).append(log)
+    read = group_by_key((log.path.rpartition("/")[0] or ".", log) for log in logs)
     found = _findings(report)
     return tuple(
         Result(
@@ -216,21 +216,13 @@ def round_key(usage: str, round_name: str) -> str:
 def _findings(report: Report) -> Mapping[str, list[Finding]]:
     """The findings on each entry, by its path: on it, what lies in it, and the description of its system."""
     owned: dict[str, list[Finding]] = {entry.path: [] for entry in report.entries}
-    described: dict[str, list[str]] = {}
-    for entry in report.entries:
-        described.setdefault(entry.description_path or "", []).append(entry.path)
+    described = group_by_key((entry.description_path or "", entry.path) for entry in report.entries)
     for finding in report.findings:
-        about = [path for path in _upwards(finding.path) if path in owned][:1] or described.get(finding.path, [])
+        around = (finding.path, *folders_above(finding.path))
+        about = [path for path in around if path in owned][:1] or described.get(finding.path, [])
         for path in about:
             owned[path].append(finding)
     return owned
-
-
-def _upwards(path: str) -> Iterator[str]:
-    while path:
-        yield path
-        path = path.rpartition("/")[0]
-    yield "."
 
 
 def _public_names(report: Report, entry: EntryResult, facts: SystemFacts) -> dict[str, Any]:

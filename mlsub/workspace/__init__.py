@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from mlsub.findings import Finding, Verdict
 from mlsub.io import MlsubError
+from mlsub.io.data import group_by_key
 from mlsub.io.show import display_path
 from mlsub.review.fingerprints import audit_same_fingerprints
 from mlsub.rounds import Round, get_round, normalise_round
@@ -103,10 +104,7 @@ def _check(paths: Sequence[str | os.PathLike[str]], context: Context, *, keep: b
 
 
 def _by_round(places: Sequence[Place]) -> list[list[Place]]:
-    found: dict[tuple[str, str], list[Place]] = {}
-    for place in places:
-        found.setdefault((place.usage, place.round), []).append(place)
-    return [*found.values()]
+    return [*group_by_key(((place.usage, place.round), place) for place in places).values()]
 
 
 def _checked(rounds: Sequence[Sequence[Place]], context: Context, *, keep: bool) -> Iterator[Checked]:

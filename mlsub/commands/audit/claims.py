@@ -326,5 +326,3 @@ FORM = DocumentType(
     title="claims.yaml: what was said of published results, for mlsub audit",
     as_written=True,
 )
-#: The JSON Schema of claims files, for editors as well.
-claims_schema = FORM.schema

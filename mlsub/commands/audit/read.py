@@ -36,7 +36,7 @@ def read_claims(file: Path) -> ClaimsFile:
     """Read a claims file, but none of its results.
 
     Args:
-        file: a YAML file, see :func:`~mlsub.commands.audit.claims.claims_schema`.
+        file: a YAML file, see :data:`~mlsub.commands.audit.claims.FORM`.
 
     Raises:
         FileProblemsError: it cannot be read, or does not hold together.

@@ -27,6 +27,7 @@ from mlsub.commands.review.table_rules import About, audit_ids, audit_table
 from mlsub.convergence import cut_of
 from mlsub.findings import Effect, Finding, Kind, Severity, Verdict
 from mlsub.io import MlsubError
+from mlsub.io.look import failing_as
 from mlsub.present.document import text_of
 from mlsub.present.entries import organisations_of, verdict_line
 from mlsub.review.disclosure import read_disclosure
@@ -106,10 +107,8 @@ def _found(paths: Sequence[str], request: Request) -> tuple[list[Place], list[st
 
 
 def _packages(place: Place) -> list[Place]:
-    try:
+    with failing_as(f"{place.path} cannot be read", ". Check your permissions."):
         return packages(place)
-    except OSError as error:
-        raise MlsubError(f"{place.path} cannot be read: {error.strerror or error}. Check your permissions.") from error
 
 
 def observe_sides(sides: Sides, context: Context) -> tuple[ObservedOrganisation, ...]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, 
 from typing import Any, NamedTuple
 
 from mlsub.findings import Severity
-from mlsub.io.data import blake2b
+from mlsub.io.data import blake2b, group_by_key
 from mlsub.io.show import first_few, join_words, plural, readable, show
 from mlsub.log.lengths import KeyMark
 from mlsub.log.reading import usable_number
@@ -109,10 +109,7 @@ def _find_pairs(logs: Sequence[_EntryLog], mark: Callable[[LogReport], Hashable 
 
 
 def _group_by_entries(pairs: Iterable[_Pair]) -> Collection[list[_Pair]]:
-    groups: dict[tuple[int, int], list[_Pair]] = {}
-    for log, original in pairs:
-        groups.setdefault((id(log.entry), id(original.entry)), []).append((log, original))
-    return groups.values()
+    return group_by_key(((id(log.entry), id(original.entry)), (log, original)) for log, original in pairs).values()
 
 
 def _are_same_run(log: _EntryLog, original: _EntryLog) -> bool:

@@ -237,8 +237,8 @@ def _find_reference(entry: Result) -> tuple[float, tuple[float, ...]] | None:
     """Return the reference runs at the batch size nearest to the entry's, if it has one and that is near enough."""
     logged = (log.run.hyperparameters.get("global_batch_size") for log in entry.logs)
     sizes = {str(size): size for size in logged if size is not None}
-    size = next(iter(sizes.values()), None)
-    if len(sizes) != 1 or not isinstance(size, (int, float)) or isinstance(size, bool) or not 0 < size < 1e15:
+    size = usable_number(next(iter(sizes.values()), None))
+    if len(sizes) != 1 or size is None or size <= 0:
         return None
     try:
         file = reference_file(entry.usage, entry.rules.ruleset, entry.benchmark)

@@ -7,6 +7,7 @@ from itertools import accumulate
 
 import msgspec
 
+from mlsub.io.data import group_by_key
 from mlsub.io.show import first_few, plural
 from mlsub.log.trace import MAX_TIME_MS
 from mlsub.review.runs.model import Observation, observe, show_duration, thresholds, undo_times
@@ -94,9 +95,7 @@ def find_overlap(entries: Sequence[Result]) -> Iterator[Observation]:
     Runs that share more of their time were made side by side on several systems, as in every fifth published entry:
     where an entry has both, they were as fast as the ones made alone.
     """
-    systems: dict[tuple[str, str, str], list[Result]] = {}
-    for entry in entries:
-        systems.setdefault((entry.round_key, entry.organisation, entry.system), []).append(entry)
+    systems = group_by_key(((entry.round_key, entry.organisation, entry.system), entry) for entry in entries)
     for system_entries in systems.values():
         spans = [span for entry in system_entries for span in _find_spans(entry)]
         spans.sort(key=lambda span: (span.start, span.entry, span.name))
