@@ -194,18 +194,18 @@ def find_small_spread(entry: Result) -> Iterator[Observation]:
         return
     batch, values = reference
     points = _find_points(entry, statistics.median(values))
-    if len(points) < limits.spread_runs:
+    if len(points) < limits["spread_runs"]:
         return
     rounded = _round_to_evaluations(values, entry, points[0])
-    if len(set(rounded)) < limits.spread_values:
+    if len(set(rounded)) < limits["spread_values"]:
         return
     width = max(points) - min(points)
     chance = chance_of_range(rounded, len(points), width)
-    if chance < limits.spread_chance:
+    if chance < limits["spread_chance"]:
         found = finding(
             "inspect.small-spread",
             entry.path,
-            expected=f"a chance of {limits.spread_chance:g} or more",
+            expected=f"a chance of {limits['spread_chance']:g} or more",
             actual=f"{len(points)} runs {_show_range(points)}; {len(values)} reference runs at batch size "
             f"{show_count(batch)} {_show_range(rounded)}, and {len(points)} of them are as close together with a "
             f"chance of {chance:.1e}",
@@ -247,7 +247,7 @@ def _find_reference(entry: Result) -> tuple[float, tuple[float, ...]] | None:
         return None
     near = [(abs(math.log(batch / size)), batch, values) for _, batch, values in found if batch > 0]
     distance, batch, values = min(near, default=(math.inf, 0.0, ()))
-    return (batch, values) if distance <= math.log(thresholds().spread_batch) else None
+    return (batch, values) if distance <= math.log(thresholds()["spread_batch"]) else None
 
 
 def _round_to_evaluations(values: Sequence[float], entry: Result, at: float) -> list[float]:

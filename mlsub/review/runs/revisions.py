@@ -30,7 +30,7 @@ def find_revisions(entry: Result) -> Iterator[Observation]:
         # Most runs log all their records in the same lines.
         same = [sites for sites, other in read if other.trace.sources == log.trace.sources]
         read.append((same[0] if same else _read_sites(log), log))
-    least = thresholds().moved_keys
+    least = thresholds()["moved_keys"]
     # A run that breaks off has fewer keys, and must not stand for the others.
     for sites, log in sorted(read, key=lambda one: -len(one[0])):
         alike = (logs for known, logs in revisions if known is sites or len(_find_moved(known, sites)) < least)

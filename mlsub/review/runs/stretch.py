@@ -33,18 +33,18 @@ def measure_stretch(entry: Result) -> Stretch | None:
     """Return the constant multiple that all runs of an entry were stretched by; None where there is none."""
     lengths = [pair for log in entry.logs if (pair := measure_lengths(log)) is not None]
     limits = thresholds()
-    if len(lengths) < max(limits.stretch_runs, len(entry.logs)):
+    if len(lengths) < max(limits["stretch_runs"], len(entry.logs)):
         return None
     # Timestamps are rounded: the longest run shows the factor best.
     factor = max((part, whole / part) for whole, part in lengths)[1]
     gaps = tuple(whole - part for whole, part in lengths)
-    if factor < limits.stretch_factor or min(gaps) < limits.stretch_gap_ms:
+    if factor < limits["stretch_factor"] or min(gaps) < limits["stretch_gap_ms"]:
         return None
     if not _is_factor(factor, lengths):
         return None
     # A few lengths that happen to be alike would make any constant wait a constant factor.
     parts = [part for _, part in lengths]
-    if (factor - 1) * (max(parts) - min(parts)) <= 2 * limits.stretch_slack_ms:
+    if (factor - 1) * (max(parts) - min(parts)) <= 2 * limits["stretch_slack_ms"]:
         return None
     # Somebody wrote the factor down: the shortest number that the timestamps allow.
     factor = next((short for digits in range(2, 7) if _is_factor(short := round(factor, digits), lengths)), factor)
@@ -53,7 +53,7 @@ def measure_stretch(entry: Result) -> Stretch | None:
 
 def _is_factor(factor: float, lengths: Sequence[tuple[float, float]]) -> bool:
     """Return whether all lengths (ms) are this multiple of the time to the last record, but for rounding."""
-    return all(abs(whole - factor * part) <= thresholds().stretch_slack_ms for whole, part in lengths)
+    return all(abs(whole - factor * part) <= thresholds()["stretch_slack_ms"] for whole, part in lengths)
 
 
 def measure_lengths(log: LogReport) -> tuple[float, float] | None:
@@ -109,7 +109,7 @@ def find_overlap(entries: Sequence[Result]) -> Iterator[Observation]:
 
 def _are_in_parallel(spans: Sequence[_Span], pairs: Sequence[_Overlap]) -> bool:
     """Return whether runs were made side by side: three at once, or two for a good part of the shorter one."""
-    most = thresholds().overlap_share
+    most = thresholds()["overlap_share"]
     return _count_at_once(spans) > 2 or any(
         pair.by_ms > most * min(pair.one.stop - pair.one.start, pair.other.stop - pair.other.start) for pair in pairs
     )
@@ -168,7 +168,7 @@ class _Overlap(msgspec.Struct, frozen=True):
 
 def _find_overlaps(spans: Sequence[_Span], stops: Sequence[float]) -> list[_Overlap]:
     """Return pairs that overlap. Spans are in the order of their starts, so later ones than the stop need no look."""
-    least = thresholds().overlap_ms
+    least = thresholds()["overlap_ms"]
     found: list[_Overlap] = []
     for n, one in enumerate(spans):
         for m in range(n + 1, len(spans)):
