@@ -57,11 +57,6 @@ def list_package(place: Place, root: Path, round_: Round) -> Package:
     return _too_deep(package) if place.deep else package if place.listed else _lying(package)
 
 
-def logs_of(package: Package) -> tuple[str, ...]:
-    """The files of the logs of a package."""
-    return tuple(str(file) for entry in package.entries for file in entry.results)
-
-
 def _dangling(place: Place) -> str | None:
     """Why an organisation is no folder; None for one."""
     try:

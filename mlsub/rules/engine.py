@@ -77,9 +77,7 @@ def compiled_rules(
         )
     keys = every[: len(rules.rules)]
     notes = _notes(every)
-    watched: dict[str, list[CompiledKey]] = {key: [] for key in notes}
-    for compiled in every:
-        watched.setdefault(compiled.rule.key, []).append(compiled)
+    watched = {**dict.fromkeys(notes, ()), **group_by_key((compiled.rule.key, compiled) for compiled in every)}
     return CompiledRules(
         keys=keys,
         every=every,

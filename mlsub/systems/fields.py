@@ -50,11 +50,6 @@ class Fields(msgspec.Struct, frozen=True, dict=True):
         """Those that must be text."""
         return tuple(name for name, field in self.fields.items() if field.text)
 
-    @cached_property
-    def may_be_empty(self) -> tuple[str, ...]:
-        """Those where an empty text is an answer."""
-        return tuple(name for name, field in self.fields.items() if field.may_be_empty)
-
 
 @cache
 def fields() -> Fields:

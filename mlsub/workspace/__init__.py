@@ -34,7 +34,6 @@ __all__ = [
     "Request",
     "check_apart",
     "check_each",
-    "check_path",
     "check_paths",
     "check_places",
     "check_with_logs",
@@ -45,13 +44,6 @@ __all__ = [
     "known_round",
     "not_checked",
 ]
-
-
-def check_path(
-    path: str | os.PathLike[str], round: str | None = None, usage: str | None = None, jobs: int | None = None
-) -> Report:
-    """Check one path; see :func:`mlsub.check`."""
-    return check_paths([path], Context(Request(round, usage), jobs=jobs))[0]
 
 
 def each_result(

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from mlsub.judge.log import judge_log
-from mlsub.judge.package import judge_package, list_package, logs_of
+from mlsub.judge.package import judge_package, list_package
 from mlsub.log.run import RunFold
 from mlsub.review.fingerprints import Fingerprint, fingerprint_logs
 from mlsub.rules.catalogue import finding, isolated
@@ -35,7 +35,7 @@ class JobReading:
         self._files = job.logs
         if job.package is not None:
             self._package = list_package(job.package, job.root, job.round)
-            self._files = logs_of(self._package)
+            self._files = tuple(str(file) for entry in self._package.entries for file in entry.results)
         self._of_package: KnownLogs | None = None
         self._stored: list[StoredRecord] = []
         #: What is known of the package that each log lies in.
