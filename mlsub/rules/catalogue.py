@@ -37,7 +37,16 @@ Result = TypeVar("Result")
 FIX = "mlsub fix PATH --write"
 
 
-class RuleInfo(msgspec.Struct, frozen=True):
+class RuleTexts(msgspec.Struct, frozen=True):
+    """What explains a rule, or of an aspect every rule: there ``title`` and ``example`` have places for its words."""
+
+    title: str
+    why: str
+    fix: str
+    example: str
+
+
+class RuleInfo(RuleTexts, frozen=True):
     """What there is to know of one rule.
 
     Its ``id`` is never used again for another rule. ``severity`` and ``blocks`` are the usual ones of a finding of it;
@@ -52,13 +61,9 @@ class RuleInfo(msgspec.Struct, frozen=True):
 
     id: str
     room: str
-    title: str
     severity: Severity
     blocks: Blocks
-    why: str
     source: str
-    example: str
-    fix: str
     kind: Kind = Kind.OFFICIAL
     message: str = ""
     expected: str | None = None

@@ -15,6 +15,7 @@ from mlsub.rounds import Round
 from mlsub.rules.catalogue import has_effect
 from mlsub.submission.file_tree import FileTree
 from mlsub.submission.listing import Listing, below
+from mlsub.submission.report import EntryName
 from mlsub.systems.description import SystemDescription
 from mlsub.systems.fields import count
 
@@ -75,7 +76,7 @@ RESULT_PATTERN = "result_*.txt"
 POWER = "power"
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
+class Entry(EntryName, frozen=True, kw_only=True):
     """One system and benchmark: its folder with result files in the order the official checker sorts them.
 
     ``path`` is what findings call the folder; ``strays`` are the names of what else lies there. ``scaling_type`` is
@@ -85,10 +86,6 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     judged, ``description`` is that of the system; None where there is none.
     """
 
-    path: str
-    organisation: str
-    system: str
-    benchmark: str
     folder: Path
     results: tuple[Path, ...]
     strays: tuple[str, ...] = ()
