@@ -46,13 +46,11 @@ class Fingerprint(NamedTuple):
     known: bool = False
 
 
-def audit_same_runs(logs: Iterable[LogReport]) -> Iterator[Finding]:
-    """Yield logs whose records agree in number and times: copies, with or without another seed written in."""
-    return audit_same_fingerprints(fingerprint_logs(logs))
+def audit_same_runs(fingerprints: Sequence[Fingerprint]) -> Iterator[Finding]:
+    """Yield logs whose records agree in number and times: copies, with or without another seed written in.
 
-
-def audit_same_fingerprints(fingerprints: Sequence[Fingerprint]) -> Iterator[Finding]:
-    """Yield the same by the fingerprints of the logs: one finding for each pair of entries."""
+    There is one finding for each pair of entries.
+    """
     first: dict[bytes, str] = {}
     pairs: dict[tuple[str, str], list[tuple[str, str]]] = {}
     known = {one.path for one in fingerprints if one.known}

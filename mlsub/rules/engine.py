@@ -97,9 +97,7 @@ def _notes(keys: Sequence[CompiledKey]) -> dict[str, Note]:
     rules, aspects = [compiled.rule for compiled in keys], [aspect for one in keys for aspect in one.aspects]
     stated = {name for aspect in aspects for name in aspect.value_keys()}
     starts = {compiled.rule.within.of for compiled in keys if compiled.rule.within and not compiled.where}
-    choices: dict[str, set[str]] = {}
-    for key, value in filter(None, (compiled.where or compiled.rule.occurs.once_where for compiled in keys)):
-        choices.setdefault(key, set()).add(value)
+    choices = group_by_key(filter(None, (compiled.where or compiled.rule.occurs.once_where for compiled in keys)))
     kept = {name for aspect in aspects for name in aspect.earlier_keys()}
     kept.update(stated, choices, (rule.gathers.key for rule in rules if rule.gathers))
     nested = any(rule.nested for rule in rules)

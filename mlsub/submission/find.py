@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 SEALED, ROUND = "MANIFEST.sha256", "# round\t"
 
 
-@lru_cache(maxsize=1)
 def known_organisations() -> dict[str, tuple[str, ...]]:
     """Return the spellings of each organisation, by its name."""
     return shipped(__file__, "organisations.yaml", dict[str, tuple[str, ...]])

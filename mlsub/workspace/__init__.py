@@ -13,7 +13,7 @@ from mlsub.findings import Finding, Verdict
 from mlsub.io import MlsubError
 from mlsub.io.data import group_by_key
 from mlsub.io.show import display_path
-from mlsub.review.fingerprints import audit_same_fingerprints
+from mlsub.review.fingerprints import audit_same_runs
 from mlsub.rounds import Round, get_round, normalise_round
 from mlsub.rules.catalogue import finding, reviewed
 from mlsub.submission.find import PathKind, Place, packages
@@ -157,7 +157,7 @@ def _round_report(places: Sequence[Place], judged: Sequence[Checked], request: R
     findings = [f for part in parts for f in part.findings]
     fingerprints = [log for one in judged for log in one.fingerprints]
     findings += [f for one in judged for f in one.crashed]
-    findings += reviewed("entry.same-log-twice", ".", lambda: audit_same_fingerprints(fingerprints))
+    findings += reviewed("entry.same-log-twice", ".", lambda: audit_same_runs(fingerprints))
     official = _official([part.official for part in parts])
     if official is Verdict.NOT_CHECKED and not any(f.rejects for f in findings):
         findings.append(_nothing_there(places))

@@ -29,7 +29,7 @@ from mlsub.log.event import Defect
 from mlsub.log.events import EventTally, LogReader, read_log
 from mlsub.log.reading import LARGEST_COUNT, usable_number
 from mlsub.log.run import RunFold
-from mlsub.review.fingerprints import audit_same_runs
+from mlsub.review.fingerprints import audit_same_runs, fingerprint_logs
 from mlsub.rounds import Round
 from mlsub.rounds.benchmarks import names_by_title
 from mlsub.rules.catalogue import has_effect
@@ -114,7 +114,7 @@ def build_records(
         logs = [log for log in logs if log.path not in empty]
         points = {log.path: _first_reached(log, name, round_) for log in logs}
     problems = list(_problems_of_runs(logs, points, submissions=digests is None))
-    problems += [f"{copy.path}: {copy.message} ({copy.actual})" for copy in audit_same_runs(logs)]
+    problems += [f"{copy.path}: {copy.message} ({copy.actual})" for copy in audit_same_runs(fingerprint_logs(logs))]
     problems += _problems_of_keys(logs, hyperparameters)
     stopped = [log for log in logs if log.compliant and not log.run.converged]
     notes = [f"{log.path} did not converge by its own word: its status is {show(log.status)}" for log in stopped]

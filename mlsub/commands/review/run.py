@@ -27,6 +27,7 @@ from mlsub.commands.review.table_rules import About, audit_ids, audit_table
 from mlsub.convergence import cut_of
 from mlsub.findings import Effect, Finding, Kind, Severity, Verdict
 from mlsub.io import MlsubError
+from mlsub.io.data import group_by_key
 from mlsub.io.look import failing_as
 from mlsub.present.document import text_of
 from mlsub.present.entries import organisations_of, verdict_line
@@ -258,9 +259,7 @@ def review_of(
 
 def _left_to_people(entries: Iterable[ReviewedEntry]) -> dict[str, tuple[str, ...]]:
     """What a person has to ask of each benchmark, as the clauses of the rules that no program checks."""
-    divisions: dict[str, set[str]] = {}
-    for entry in entries:
-        divisions.setdefault(entry.benchmark_name, set()).add(entry.division or "")
+    divisions = group_by_key((entry.benchmark_name, entry.division or "") for entry in entries)
     return {name: questions_on(name, of) for name, of in sorted(divisions.items())}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from mlsub.io.data import group_by_key
 from mlsub.io.show import first_few, readable
 from mlsub.review.runs.model import Observation, observe, thresholds
 from mlsub.rules.catalogue import finding
@@ -53,10 +54,9 @@ def find_revisions(entry: Result) -> Iterator[Observation]:
 
 def _read_sites(log: LogReport) -> _Sites:
     """Return the lines of code that logged the records of each key; folders differ between machines and users."""
-    found: dict[str, set[tuple[str, int]]] = {}
-    for file, by_key in log.trace.sources.items():
-        for key, lines in by_key.items():
-            found.setdefault(key, set()).update((file.rpartition("/")[2], line) for line in lines)
+    sources = log.trace.sources.items()
+    keys = ((key, file.rpartition("/")[2], lines) for file, by_key in sources for key, lines in by_key.items())
+    found = group_by_key((key, (file, line)) for key, file, lines in keys for line in lines)
     return {key: frozenset(sites) for key, sites in found.items()}
 
 
