@@ -7,7 +7,7 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from msgspec.structs import replace
@@ -52,8 +52,7 @@ class Baseline(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     def content(self) -> bytes:
         """The file, a line each for what makes a finding the same, so that changes are easy to read."""
-        made: Any = msgspec.to_builtins(self)
-        return json.dumps(made, indent=1).encode("ascii") + b"\n"
+        return json.dumps(msgspec.to_builtins(self), indent=1).encode("ascii") + b"\n"
 
 
 def read_baseline(file: Path) -> Baseline:

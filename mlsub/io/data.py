@@ -31,6 +31,8 @@ try:
 except ImportError:  # Another Python than CPython.
     from hashlib import blake2b as blake2b
 
+K = TypeVar("K")
+T = TypeVar("T")
 #: Encodes a value as MessagePack.
 encode = msgspec.msgpack.Encoder().encode
 #: What encoding and decoding raise for values that do not fit, and for damage.
@@ -54,18 +56,15 @@ def _from_pickle(kind: type[msgspec.Struct], content: bytes) -> Any:
     return decoder(kind).decode(content)
 
 
-def decoder(type_: Any) -> msgspec.msgpack.Decoder[Any]:
+def decoder(type_: type[T]) -> msgspec.msgpack.Decoder[T]:
     """Return what reads a type from MessagePack."""
     with _PREPARING:
-        return _make_decoder(type_)
+        return _make_decoder(cast(Hashable, type_))
 
 
 @cache
 def _make_decoder(type_: Any) -> msgspec.msgpack.Decoder[Any]:
     return msgspec.msgpack.Decoder(type_)
-
-
-T = TypeVar("T")
 
 
 def convert(content: Any, kind: type[T]) -> T:
@@ -140,9 +139,6 @@ def shipped(module: str, name: str, kind: type[T]) -> T:
     """
     found: T = _shipped(module, name, cast(Hashable, kind))
     return found
-
-
-K = TypeVar("K")
 
 
 def group_by_key(pairs: Iterable[tuple[K, T]]) -> dict[K, list[T]]:

@@ -87,8 +87,7 @@ class Cache:
                 return None
             if time.time() - used > _HOUR_S:
                 os.utime(path)
-            found: T = decoder(type_).decode(stored.value)
-            return found
+            return decoder(type_).decode(stored.value)
         except OSError:
             return None
         except FAILURES:

@@ -209,8 +209,7 @@ class KnownLogs:
         known = self._record.logs.get(name)
         if known is not None and known.fingerprint == now:
             with suppress(*FAILURES):
-                report: LogReport = decoder(LogReport).decode(known.report)
-                return report.at(path)
+                return decoder(LogReport).decode(known.report).at(path)
         self._fingerprints[name] = now
         return None
 
@@ -251,8 +250,7 @@ def known_answer(record: PackageRecord, fingerprint: bytes, type_: type[T]) -> T
     if record.fingerprint != fingerprint:
         return None
     try:
-        found: T = decoder(type_).decode(record.answer)
-        return found
+        return decoder(type_).decode(record.answer)
     except FAILURES:
         return None
 
