@@ -12,7 +12,6 @@ import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache, reduce
 from operator import add
-from statistics import median_high
 from typing import Any, Literal, TypeVar, get_args
 
 import msgspec
@@ -136,7 +135,7 @@ def other_unit(
     converged = [point for point in points if point is not None]
     if not converged:
         return None
-    count = median_high(converged)
+    count = sorted(converged)[len(converged) // 2]
     if unit in _CONFUSED and epoch is not None and reference is not None and count > 0 and reference > 0:
         # Logarithms, as the counts themselves may leave the range of a double.
         off = math.log(count) - math.log(reference)
@@ -162,7 +161,7 @@ def samples_of_epoch(benchmark: str, runs: Sequence[Run]) -> float | None:
     known = traits_of(benchmark).epoch
     stated: list[Any] = [run.hyperparameters.get("train_samples") for run in runs] if known is None else [known]
     sizes = [float(size) for size in stated if isinstance(size, (int, float)) and 1 < size < LARGEST_COUNT]
-    return median_high(sizes) if sizes else None
+    return sorted(sizes)[len(sizes) // 2] if sizes else None
 
 
 #: Of the continued fraction.
