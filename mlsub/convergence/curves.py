@@ -20,7 +20,14 @@ from mlsub.convergence import (
     traits_of,
     unit_words,
 )
-from mlsub.convergence.reference import Point, benchmark_in, make_points, read_points, reference_file, runs_in_force
+from mlsub.convergence.reference import (
+    Point,
+    benchmark_in,
+    make_points,
+    read_points,
+    reference_file,
+    runs_in_force,
+)
 from mlsub.io import MlsubError
 from mlsub.rounds import Round, overlay_rounds
 from mlsub.rules.load import entry_requirements

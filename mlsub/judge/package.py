@@ -23,7 +23,15 @@ from mlsub.rules.load import EntryRequirements, entry_requirements
 from mlsub.submission.audit import audit_layout
 from mlsub.submission.code import CODE_USAGES, MAX_TEXT, SubmittedCode
 from mlsub.submission.file_tree import read_file_tree
-from mlsub.submission.find import SCALING_FOLDERS, PathKind, Place, is_organisation, locate, named_round, too_deep
+from mlsub.submission.find import (
+    SCALING_FOLDERS,
+    PathKind,
+    Place,
+    is_organisation,
+    locate,
+    named_round,
+    too_deep,
+)
 from mlsub.submission.listing import below
 from mlsub.submission.model import RESULT_PATTERN, Entry, LogReport, Package
 from mlsub.submission.params import flags_of

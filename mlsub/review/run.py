@@ -12,7 +12,15 @@ from mlsub.io.show import plural, several, show
 from mlsub.log.event import expected_event_type
 from mlsub.log.reading import usable_number
 from mlsub.log.run import MAX_EVALUATIONS, Evaluation, PrivatePlaces, Run
-from mlsub.review.cadence import DatedFact, all_numbers, audit_cadence, audit_dataset, batch_size, find_fact, show_count
+from mlsub.review.cadence import (
+    DatedFact,
+    all_numbers,
+    audit_cadence,
+    audit_dataset,
+    batch_size,
+    find_fact,
+    show_count,
+)
 from mlsub.rounds import round_age
 from mlsub.rules.catalogue import finding, reviewed
 from mlsub.systems.fields import MAX_TEXT, is_placeholder, placeholders_in

@@ -21,7 +21,15 @@ from mlsub.submission.find import PathKind, Place, locate
 from mlsub.submission.listing import below
 from mlsub.submission.model import LogReport
 from mlsub.submission.report import Report
-from mlsub.workspace.cache import Cache, TreeState, content_digest, digest_of, file_fingerprint, record_name, scan_tree
+from mlsub.workspace.cache import (
+    Cache,
+    TreeState,
+    content_digest,
+    digest_of,
+    file_fingerprint,
+    record_name,
+    scan_tree,
+)
 from mlsub.workspace.places import Request
 
 if TYPE_CHECKING:

@@ -9,7 +9,16 @@ import msgspec
 
 from mlsub.submission.model import LogReport
 from mlsub.workspace.cache import Cache
-from mlsub.workspace.logs import Checked, Job, PackageRecord, StoredRecord, cut, known_answer, most_in_one, size_of
+from mlsub.workspace.logs import (
+    Checked,
+    Job,
+    PackageRecord,
+    StoredRecord,
+    cut,
+    known_answer,
+    most_in_one,
+    size_of,
+)
 from mlsub.workspace.places import Context, Progress
 
 if TYPE_CHECKING:

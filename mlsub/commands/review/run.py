@@ -13,7 +13,15 @@ from msgspec.structs import replace
 
 from mlsub.commands.review.asks import asks_of, fine_of
 from mlsub.commands.review.hyperparameters import hyperparameters
-from mlsub.commands.review.model import DescribedName, Frequency, LeftOutRun, Organisation, Rates, Review, ReviewedEntry
+from mlsub.commands.review.model import (
+    DescribedName,
+    Frequency,
+    LeftOutRun,
+    Organisation,
+    Rates,
+    Review,
+    ReviewedEntry,
+)
 from mlsub.commands.review.table import benchmarks_of, read_table
 from mlsub.commands.review.table_rules import About, audit_ids, audit_table
 from mlsub.convergence import cut_of
@@ -34,7 +42,15 @@ from mlsub.submission.pairing import paired
 from mlsub.submission.report import Choice, EntryResult, Report
 from mlsub.submission.result import Result
 from mlsub.systems.names import check_names
-from mlsub.workspace import Checked, Context, Request, check_places, find_places, fingerprint_places, in_one_line
+from mlsub.workspace import (
+    Checked,
+    Context,
+    Request,
+    check_places,
+    find_places,
+    fingerprint_places,
+    in_one_line,
+)
 from mlsub.workspace.cache import encode_lossless, record_name
 
 #: What has all results of an organisation, so that a row of a results table may be without logs.

@@ -8,7 +8,14 @@ from typing import TypeVar
 
 from mlsub.log.lengths import Lengths
 from mlsub.log.trace import MAX_TIME_MS
-from mlsub.review.runs.model import Observation, evaluation_places, observe, show_duration, thresholds, undo_waits
+from mlsub.review.runs.model import (
+    Observation,
+    evaluation_places,
+    observe,
+    show_duration,
+    thresholds,
+    undo_waits,
+)
 from mlsub.review.runs.stretch import measure_stretch
 from mlsub.rules.catalogue import finding
 from mlsub.submission.model import LogReport
