@@ -9,6 +9,7 @@ from itertools import groupby
 import msgspec
 
 from mlsub.findings import Finding, Kind, Severity, Suppression, Verdict
+from mlsub.io import collect
 from mlsub.io.show import first_few, plural
 from mlsub.present.document import Cell, Facts, Findings, Lines, Meaning, Section, Span
 from mlsub.rules.catalogue import find_causes
@@ -84,11 +85,7 @@ def answer(report: Report, choice: Choice) -> tuple[list[Section], Facts]:
 
 def _not_counted(report: Report) -> Iterator[tuple[str, str]]:
     """What each waiver covers, what the baseline has, and how many findings are hidden."""
-    rules: dict[Suppression, list[str]] = {}
-    for found in report.findings:
-        if found.suppressed is not None:
-            rules.setdefault(found.suppressed, []).append(found.rule)
-    for by, names in rules.items():
+    for by, names in collect((one.suppressed, one.rule) for one in report.findings if one.suppressed).items():
         findings = plural(defects(f for f in report.findings if f.suppressed == by), "finding")
         if by.by == "waiver":
             yield "waived", f"{findings} of {', '.join(dict.fromkeys(names))}: {why_suppressed(by)}"
@@ -131,10 +128,8 @@ SUPPRESSED = {"waiver": "waived", "baseline": "known"}
 
 def grouped(findings: Iterable[Finding], first: Container[Finding] = ()) -> list[list[Finding]]:
     """The same defect in many places is one group; those with one of ``first`` come first, then what rejects."""
-    groups: dict[tuple[object, ...], list[Finding]] = {}
-    for finding in findings:
-        groups.setdefault(finding.defect, []).append(finding)
-    return sorted(groups.values(), key=lambda group: (not any(one in first for one in group), *_rank(group)))
+    groups = collect((finding.defect, finding) for finding in findings).values()
+    return sorted(groups, key=lambda group: (not any(one in first for one in group), *_rank(group)))
 
 
 def _rank(group: Sequence[Finding]) -> tuple[int, int, str]:
@@ -147,9 +142,7 @@ def sections(block: Findings, *, whole: bool = True) -> Iterator[Section]:
 
     What explains others comes first. If not ``whole``, defects of a rule and places beyond a bound are only counted.
     """
-    explained: dict[Finding, list[Finding]] = {}
-    for one, cause in find_causes((*block.findings, *block.folded)).items():
-        explained.setdefault(cause, []).append(one)
+    explained = collect((cause, one) for one, cause in find_causes((*block.findings, *block.folded)).items())
     for _, alike in groupby(grouped(block.findings, explained), key=_rank):
         defects = list(alike)
         shown = defects if whole else defects[:MAX_DEFECTS]
