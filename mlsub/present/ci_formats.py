@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from mlsub.findings import Severity
 from mlsub.io import VERSION
-from mlsub.io.show import plain, plural
+from mlsub.io.show import join_words, plain, plural
 from mlsub.present import markdown, text
 from mlsub.present.ci import CiFinding, CiPlace, CiReport, Outcome
 from mlsub.present.explanation import Explanation, explanation_document, explanations
@@ -161,9 +161,8 @@ def _github(results: CiReport) -> str:
         if (left := len(of) - most) > 0:
             more.append(plural(left, f"more {name.replace('notice', 'note')}"))
     if more:
-        listed = " and ".join(filter(None, (", ".join(more[:-1]), more[-1])))
         where = "GitHub shows 10 of each kind in a step; --format sarif has them all."
-        lines.append(f"::notice title={_property(f'mlsub {results.command}')}::{_data(f'{listed}. {where}')}")
+        lines.append(f"::notice title={_property(f'mlsub {results.command}')}::{_data(f'{join_words(more)}. {where}')}")
     return "".join(f"{line}\n" for line in lines)
 
 
