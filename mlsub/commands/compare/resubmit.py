@@ -20,7 +20,7 @@ from mlsub.commands.compare.model import Comparison, Side
 from mlsub.commands.compare.reading import ComparedSide, entry_name, read_side
 from mlsub.commands.compare.trainings import compare_sides, match
 from mlsub.findings import Effect, Finding, Verdict
-from mlsub.io import MlsubError
+from mlsub.io import MlsubError, collect
 from mlsub.io.look import content_digest
 from mlsub.io.show import first_few, plural, show
 from mlsub.log.changes import Change
@@ -139,9 +139,7 @@ def _check_benchmark(old: Result, round_: Round) -> Iterator[Finding]:
 
 def _check_rules(entry: Result, title: str) -> Iterator[Finding]:
     """What the new round rejects; a defect of many logs once. A run that may fail does not count."""
-    defects: dict[tuple[str, str], list[Finding]] = {}
-    for known in _deciding_findings(entry):
-        defects.setdefault((known.rule, known.message), []).append(known)
+    defects = collect(((known.rule, known.message), known) for known in _deciding_findings(entry))
     for first, *others in islice(defects.values(), _MOST):
         places = f", in {len(others) + 1} places" if others else ""
         message = f"{title} rejects it: {first.message} ({first.rule}{places})"
