@@ -134,11 +134,7 @@ def round_page(site: Site, one: SiteRound) -> Page:
 def _divisions(site: Site, one: SiteRound) -> Iterator[Section]:
     """Yield the results of each division that has some."""
     for division, title in DIVISIONS.items():
-        if (
-            results := Results(it for it in one.results if it.division_name == division)
-            .ordered(minutes_of)
-            .ordered(_size)
-        ):
+        if results := one.results.of_division(division).ordered(minutes_of).ordered(_size):
             heads = (*with_energy(_ROUND, results), "unscaled", "expected", "runs", "rcp", "findings")
             table = results_table(f"{one.rules.title}, {title}: results", results, *heads, most=len(results))
             yield Section(title, (*round_charts(site, results), table), anchor=division)

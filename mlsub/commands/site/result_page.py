@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import quote
 
 from msgspec.structs import replace
@@ -30,7 +30,8 @@ from mlsub.commands.site.runs import convergence_section, runs_section
 from mlsub.commands.site.tables import energy_cell, rcp_cell
 from mlsub.divisions import OPEN
 from mlsub.findings import Finding, Kind, Severity, Verdict
-from mlsub.io.show import first_few, flat, show
+from mlsub.io import collect
+from mlsub.io.show import first_few, flat, join_words, show
 from mlsub.present.document import Cell, Code, Facts, Findings, Meaning, Section, Span, Table, Text, lines_of, text_of
 from mlsub.present.entries import BY_LOGS, REHEARSAL, verdict_span
 from mlsub.present.findings import MAX_PLACES, facts_of, grouped, label_of
@@ -58,23 +59,23 @@ _CITE = "What stands in brackets is not in the logs: the ID is in the results ta
 _UNPUBLISHED = "MLCommons has not published this round, so the result may be quoted only as unverified."
 
 
-class Around(NamedTuple):
-    """What the page of a result says beside it: where it stands, its neighbours, and the pattern of sources."""
-
-    rank: str = ""
-    neighbours: tuple[Neighbour, ...] = ()
-    source: str = ""
-
-
-def result_page(one: SiteResult, reference: str | None = None, around: Around | None = None) -> Page:
+def result_page(
+    one: SiteResult,
+    rank: str = "",
+    neighbours: Sequence[Neighbour] = (),
+    *,
+    reference: str | None = None,
+    source: str = "",
+) -> Page:
     """Return the page of one result.
 
     Args:
         one: the result.
+        rank: where it stands among others.
+        neighbours: those of its size beside it.
         reference: a file of reference points that the convergence test used in place of the installed ones.
-        around: what is said beside it.
+        source: the pattern of addresses of folders of results; see :func:`source_href`.
     """
-    around = around or Around()
     result, title, (score, basis) = one.result, result_title(one), _score(one.result)
     curves = curves_section(one)
     evaluations = next((block for block in curves.blocks if isinstance(block, Table)), None)
@@ -84,8 +85,8 @@ def result_page(one: SiteResult, reference: str | None = None, around: Around | 
             *((Text(REHEARSAL),) if result.usage == "rehearsal" else ()),
             *((Text(_OPEN),) if one.division_name == OPEN.name else ()),
             Text((Span(score, "strong"), f" {basis}")),
-            Facts(tuple(_facts(one, around))),
-            *((neighbours_section(one, around.neighbours),) if around.neighbours else ()),
+            Facts(tuple(_facts(one, rank, source))),
+            *((neighbours_section(one, neighbours),) if neighbours else ()),
             curves,
             runs_section(result, evaluations),
             convergence_section(one, reference),
@@ -124,11 +125,11 @@ def _score(result: Result) -> tuple[str, str]:
     return f"{three_text(score.published)} minutes", f"{exact} minutes to train: {mean}"
 
 
-def _facts(one: SiteResult, around: Around) -> Iterator[tuple[str, Span]]:
+def _facts(one: SiteResult, rank: str, pattern: str) -> Iterator[tuple[str, Span]]:
     result, rcp = one.result, one.result.rcp
-    if around.rank:
+    if rank:
         among = f"Closed results of {result.round_key}", Results([one]).missing.removeprefix(f"{DAGGER} ")
-        yield "Rank", Span(around.rank, note="; ".join(filter(None, among)))
+        yield "Rank", Span(rank, note="; ".join(filter(None, among)))
     notes = [] if result.accepted else [_VERDICTS[result.official]]
     notes += [] if result.rules.package_checker else [BY_LOGS]
     yield "Official checker", verdict_span(result.official)._replace(note="; ".join(notes))
@@ -166,7 +167,7 @@ def _facts(one: SiteResult, around: Around) -> Iterator[tuple[str, Span]]:
     if result.publication_date is not None and result.details_url and result.code_url:
         yield "Official details", Span(f"{clean(result.system)}.json", link=result.details_url)
         yield "Official code", Span(f"{clean(result.organisation)}/benchmarks", link=result.code_url)
-    if source := source_href(result, around.source):
+    if source := source_href(result, pattern):
         yield "Results folder", Span(clean(f"{result.system}/{result.benchmark}"), link=source)
 
 
@@ -297,9 +298,8 @@ def findings_section(findings: Sequence[Finding], *, forgiven: bool) -> Section:
     by_severity = list(_by_severity(told))
     # A row a defect, with all its places.
     tables = (build_table(words, groups[:MAX_ROWS], columns) for words, groups in by_severity)
-    *first, last = [words for words, _ in by_severity] or ["None"]
     notes = len(grouped(one for one in findings if one not in told))
-    counts = f"{', '.join(first)} and {last}" if first else last
+    counts = join_words([words for words, _ in by_severity] or ["None"])
     counts += f", and {count_text(notes, 'review note')} (mlsub check)." if notes else "."
     words = (counts, _REVIEW) if any(one.kind is Kind.REVIEW for one in told) else (counts,)
     return Section("Findings", (*map(Text, words), *tables), anchor="findings")
@@ -348,9 +348,7 @@ def _logged(key: str, runs: Sequence[tuple[str, Mapping[str, Any]]]) -> Iterator
 
 def _value_cell(values: Iterable[tuple[str, str]], kind: str) -> Span:
     """Return what several things of a kind say, each with its name: once where it is the same, else by value."""
-    having: dict[str, list[str]] = {}
-    for name, value in values:
-        having.setdefault(value, []).append(name)
+    having = collect((value, name) for name, value in values)
     if len(having) == 1:
         return Span(next(iter(having)))
     names = (", ".join(some) if len(some) <= 5 else f"{len(some)} {kind}" for some in having.values())

@@ -17,6 +17,7 @@ from mlsub.commands.site.page import MAX_NAME, clean, count_text, number_text
 from mlsub.convergence.margin import benchmark_tested
 from mlsub.divisions import CLOSED, OPEN, division_meant
 from mlsub.findings import Verdict
+from mlsub.io import collect
 from mlsub.rounds import Round, get_round
 from mlsub.submission.find import counted
 from mlsub.submission.report import Report
@@ -145,7 +146,7 @@ class Results(tuple[SiteResult, ...]):
     @cached_property
     def closed(self) -> Results:
         """The Closed ones that have a time to train."""
-        return Results(one for one in self.timed if one.division_name == CLOSED.name)
+        return self.timed.of_division(CLOSED.name)
 
     @cached_property
     def complete(self) -> Results:
@@ -180,6 +181,10 @@ class Results(tuple[SiteResult, ...]):
         alone = sum(it.without_logs for it in found.values()) == 1
         return f"{DAGGER} {', '.join(named)} {'has' if alone else 'have'} no logs here." if named else ""
 
+    def of_division(self, name: str) -> Results:
+        """Return those of a division, by its name."""
+        return Results(one for one in self if one.division_name == name)
+
     def beside(self, result: SiteResult) -> Results:
         """Return those of rounds that may be compared with that of a result."""
         return Results(one for one in self if one.comparable_rounds == result.comparable_rounds)
@@ -190,10 +195,7 @@ class Results(tuple[SiteResult, ...]):
 
     def by(self, key: Callable[[SiteResult], Hashable]) -> list[Results]:
         """Return those with the same key together, in the order in which keys come; those without one are left out."""
-        found: dict[Hashable, list[SiteResult]] = {}
-        for one in self:
-            if value := key(one):
-                found.setdefault(value, []).append(one)
+        found = collect((value, one) for one in self if (value := key(one)))
         return list(map(Results, found.values()))
 
     def best(

@@ -122,8 +122,8 @@ _ROUNDS: tuple[ColumnOf[SiteRound], ...] = (
     ("round", lambda one: Span(one.rules.title, link=one.href)),
     ("organisations", lambda one: one.organisations),
     ("systems", lambda one: len({it.system_name for it in one.results})),
-    ("closed", lambda one: _in_division(one, CLOSED.name)),
-    ("open", lambda one: _in_division(one, OPEN.name)),
+    ("closed", lambda one: len(one.results.of_division(CLOSED.name))),
+    ("open", lambda one: len(one.results.of_division(OPEN.name))),
     ("runs", lambda one: sum(it.result.runs for it in one.results)),
     ("official checker", lambda one: _accepted_cell(one)),
 )
@@ -137,10 +137,6 @@ def rounds_table(rounds: Sequence[SiteRound]) -> Table:
 def _accepted_cell(one: SiteRound) -> Span:
     by_logs = "" if one.rules.package_checker else " of logs"
     return number_cell(one.accepted, f"{one.accepted:,} of {len(one.results):,} meet the official checker{by_logs}")
-
-
-def _in_division(one: SiteRound, division: str) -> int:
-    return sum(it.division_name == division for it in one.results)
 
 
 _FILES: tuple[ColumnOf[str], ...] = (

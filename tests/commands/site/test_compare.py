@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from mlsub.commands.site.compare_page import Comparisons, compare_page, name_of
 from mlsub.commands.site.page import render_table, three_text
-from mlsub.commands.site.result_page import Around, is_pattern, result_page, source_href
+from mlsub.commands.site.result_page import is_pattern, result_page, source_href
 from mlsub.commands.site.results import Results, Site
 from mlsub.commands.site.runs import convergence_section
 from mlsub.commands.site.views import standings
@@ -104,8 +104,7 @@ def site(tmp_path: Path) -> Site:
 
 
 def test_a_result_has_its_rank_and_why_its_neighbours_are_faster_and_slower(site: Site) -> None:
-    around = Around(*Comparisons(site.results).beside(site.results[0]))
-    page = result_page(site.results[0], around=around)
+    page = result_page(site.results[0], *Comparisons(site.results).beside(site.results[0]))
     assert facts_of(page)["Rank"] == Span(
         "2nd of 3 at this size; 2nd of 3 per accelerator", note="Closed results of v1.0"
     )
@@ -120,8 +119,7 @@ def test_a_result_has_its_rank_and_why_its_neighbours_are_faster_and_slower(site
 
 
 def test_folders_without_logs_are_said_beside_a_rank(site: Site) -> None:
-    around = Around("1st of 2 at this size")
-    note = facts_of(result_page(changed(site.results[0], without_logs=2), around=around))["Rank"].note
+    note = facts_of(result_page(changed(site.results[0], without_logs=2), "1st of 2 at this size"))["Rank"].note
     assert note == "Closed results of v1.0; 2 folders of ResNet-50 in v1.0 have no logs here."
 
 
