@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from mlsub.commands.settings import SOURCES, apply_waivers, on_command_line, path_arguments, setting
+from mlsub.commands.settings import SOURCES, apply_waivers, on_command_line, path_arguments, setting, tell
 from mlsub.io import MlsubError
 from mlsub.present.terminal import progress_bar
 
@@ -280,7 +280,7 @@ def _close_cache(cache: Cache, ctx: click.Context) -> None:
     cache.close()
     if cache.asked and cache.folder.is_dir() and ctx.params.get("detail") == "full":
         reused = ", ".join(f"{cache.reused[kind]} of {count} {kind}" for kind, count in cache.asked.items() if count)
-        click.echo(f"mlsub {ctx.command.name}: cache: reused {reused}", err=True)
+        tell(f"cache: reused {reused}", ctx.command.name)
 
 
 def check_own_rules(rules: str | None) -> str | None:

@@ -15,8 +15,9 @@ import click
 from mlsub.commands import Command
 from mlsub.commands.ending import COULD_NOT
 from mlsub.commands.settings import check_settings, setting
+from mlsub.commands.settings import tell as tell
 from mlsub.io import MlsubError
-from mlsub.io.show import inert, message_line, tolerate
+from mlsub.io.show import inert, tolerate
 from mlsub.io.write import cannot_write, check_output, write_file
 from mlsub.present import CI_FORMATS, FILE_ENDINGS, FORMATS, format_of_file
 from mlsub.present.terminal import render
@@ -195,16 +196,11 @@ def write_answer(content: str | bytes, format_: str = "text") -> None:
     sys.stdout.buffer.flush()
 
 
-def format_options(*formats: str) -> Callable[[F], F]:
-    """--format, one of these; text if not given."""
-    return setting(
-        "--format",
-        "format_",
-        type=click.Choice(formats),
-        default="text",
-        show_default=True,
-        help="Set the output format.",
-    )
+def format_options(*formats: str, by_name: bool = False) -> Callable[[F], F]:
+    """--format, one of these; text if not given, or None where the name of a file may ask for another."""
+    usual = {"default": "text", "show_default": True, "help": "Set the output format."}
+    named = {"help": "Set the output format; otherwise taken from the ending of FILE, or text."}
+    return setting("--format", "format_", type=click.Choice(formats), **(named if by_name else usual))
 
 
 #: --format, for any document.
@@ -229,8 +225,6 @@ def output_options(
     output_ = click.option(
         "-o", "--output", metavar="FILE", type=file, help="Write to FILE instead of standard output."
     )
-    otherwise = "Set the output format; otherwise taken from the ending of FILE, or text."
-    chosen = setting("--format", "format_", type=click.Choice(formats), help=otherwise)
 
     def decorate(function: Callable[..., None]) -> Callable[..., None]:
         @wraps(function)
@@ -241,7 +235,7 @@ def output_options(
                 format_ = format_ or (format_of_file(output, formats) if by_name else None)
             function(target=Target(command, format_ or formats[0], output, force), **others)
 
-        return (chosen if by_name else format_options(*formats))(output_(_FORCE(called)))
+        return format_options(*formats, by_name=by_name)(output_(_FORCE(called)))
 
     return decorate
 
@@ -359,22 +353,13 @@ def tell_unchecked(reports: Sequence[Report]) -> None:
                 tell(in_one_line(finding))
 
 
-def tell(message: str, command: str = "") -> None:
-    """Say something beside the answer, on standard error."""
-    click.echo(message_line(f"{f'mlsub {command}'.rstrip()}: {message}"), err=True)
-
-
 def write_output(file: Path, content: bytes, *, force: bool) -> None:
     """Write a file that -o names, and say where what it replaces is kept.
 
     Raises:
         MlsubError: see :func:`mlsub.io.write.write_file`.
     """
-    tell_kept(file, write_file(file, content, force=force))
-
-
-def tell_kept(file: Path, kept: Path | None) -> None:
-    """Say under which name a file is kept that was replaced."""
+    kept = write_file(file, content, force=force)
     if kept is not None:
         tell(f"what {file} held before is kept as {kept.name}")
 
