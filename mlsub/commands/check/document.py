@@ -49,11 +49,6 @@ if TYPE_CHECKING:
 MANY, MOST_LISTED = 20, 200
 
 
-def choose_findings(reports: Iterable[Report], choice: Choice) -> tuple[Report, ...]:
-    """Reports with only the findings that are asked for."""
-    return tuple(choose(report, choice) for report in reports)
-
-
 def document_of(reports: Sequence[Report], choice: Choice, *, verdict_last: bool, settings: str = "") -> Document:
     """The document of reports with all their findings.
 
