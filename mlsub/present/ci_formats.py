@@ -21,8 +21,7 @@ from mlsub.present.ci import CiFinding, CiPlace, CiReport, Outcome
 from mlsub.present.explanation import Explanation, explanation_document, explanations
 from mlsub.present.findings import why_suppressed
 
-#: What the formats call severities; an error that counts is critical to GitLab.
-_SARIF_LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
+#: What the formats call severities, SARIF as mlsub does; an error that counts is critical to GitLab.
 _GITHUB_LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 _GITLAB_LEVELS = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.NOTE: "info"}
 _GITLAB_OUTCOMES = {Outcome.COUNTS: "critical", Outcome.NOT_CHECKED: "blocker", Outcome.WAIVED: "info"}
@@ -85,7 +84,7 @@ def _sarif_rule(first: CiFinding, known: Explanation | None) -> dict[str, Any]:
             "id": one.rule,
             "shortDescription": {"text": plain(one.message)},
             "help": {"text": "\n".join(first.lines)},
-            "defaultConfiguration": {"level": _SARIF_LEVELS[one.severity]},
+            "defaultConfiguration": {"level": one.severity.value},
             "properties": {"tags": [one.kind.value], "sources": [plain(one.source)]},
         }
     full = explanation_document(known)
@@ -94,7 +93,7 @@ def _sarif_rule(first: CiFinding, known: Explanation | None) -> dict[str, Any]:
         "shortDescription": {"text": plain(known.title)},
         "fullDescription": {"text": plain(known.why)},
         "help": {"text": text.render(full, 100), "markdown": markdown.render(full)},
-        "defaultConfiguration": {"level": _SARIF_LEVELS[known.severity]},
+        "defaultConfiguration": {"level": known.severity.value},
         "properties": {"tags": [known.kind.value], "sources": list(map(plain, known.sources))},
     }
     address = _address((*known.sources, one.source))
@@ -114,7 +113,7 @@ def _sarif_result(result: CiFinding, index: int, identity: str) -> dict[str, Any
     found = {
         "ruleId": one.rule,
         "ruleIndex": index,
-        "level": _SARIF_LEVELS[result.level],
+        "level": result.level.value,
         # Nothing may read as a link of SARIF, ``[text](target)``.
         "message": {"text": "\n".join(result.lines).replace("](", "] (")},
         "locations": [{"physicalLocation": _location(place)} for place in result.places],
