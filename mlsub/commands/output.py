@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -14,7 +13,7 @@ import click
 
 from mlsub.commands import Command
 from mlsub.commands.ending import COULD_NOT
-from mlsub.commands.settings import check_settings, setting
+from mlsub.commands.settings import check_settings, option_group, setting
 from mlsub.commands.settings import tell as tell
 from mlsub.io import MlsubError
 from mlsub.io.show import inert, tolerate
@@ -226,18 +225,14 @@ def output_options(
         "-o", "--output", metavar="FILE", type=file, help="Write to FILE instead of standard output."
     )
 
-    def decorate(function: Callable[..., None]) -> Callable[..., None]:
-        @wraps(function)
-        def called(format_: str | None, output: Path | None, force: bool, **others: Any) -> None:
-            output = None if output is not None and str(output) == "-" else output
-            if output is not None:
-                check_output(output, force=force)
-                format_ = format_ or (format_of_file(output, formats) if by_name else None)
-            function(target=Target(command, format_ or formats[0], output, force), **others)
+    def aim(format_: str | None, output: Path | None, force: bool, **others: Any) -> dict[str, Any]:
+        output = None if output is not None and str(output) == "-" else output
+        if output is not None:
+            check_output(output, force=force)
+            format_ = format_ or (format_of_file(output, formats) if by_name else None)
+        return {"target": Target(command, format_ or formats[0], output, force), **others}
 
-        return format_options(*formats, by_name=by_name)(output_(_FORCE(called)))
-
-    return decorate
+    return option_group((format_options(*formats, by_name=by_name), output_, _FORCE), aim)
 
 
 class CheckCommand(Command):
@@ -277,19 +272,15 @@ def check_output_options(command: str) -> Callable[[Callable[..., None]], Callab
         help="Write to FILE too, in the --format before it, or by its ending; repeatable.",
     )
 
-    def decorate(function: Callable[..., None]) -> Callable[..., None]:
-        @wraps(function)
-        def called(formats: tuple[str, ...], outputs: tuple[Path, ...], force: bool, **others: Any) -> None:
-            values: dict[str, list[str | Path]] = {"formats": list(formats), "outputs": list(outputs)}
-            order = click.get_current_context().meta.get(_ORDER, ())
-            given = [values[name].pop(0) for name in order]
-            # A format that is not on the command line is that of the settings, for standard output.
-            usual = str(values["formats"][0]) if values["formats"] else "text"
-            function(target=targets(command, given, force=force, usual=usual), **others)
+    def aim(formats: tuple[str, ...], outputs: tuple[Path, ...], force: bool, **others: Any) -> dict[str, Any]:
+        values: dict[str, list[str | Path]] = {"formats": list(formats), "outputs": list(outputs)}
+        order = click.get_current_context().meta.get(_ORDER, ())
+        given = [values[name].pop(0) for name in order]
+        # A format that is not on the command line is that of the settings, for standard output.
+        usual = str(values["formats"][0]) if values["formats"] else "text"
+        return {"target": targets(command, given, force=force, usual=usual), **others}
 
-        return format_(output(_FORCE(called)))
-
-    return decorate
+    return option_group((format_, output, _FORCE), aim)
 
 
 def targets(command: str, given: Sequence[str | Path], *, force: bool, usual: str = "text") -> Target:

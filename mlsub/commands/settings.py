@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -115,6 +115,29 @@ def _variable(setting: str) -> str:
 def setting(*names: str, **words: Any) -> Callable[[F], F]:
     """An option with a setting of the same name."""
     return click.option(*names, cls=Setting, **words)
+
+
+def option_group(
+    options: Iterable[Callable[[F], F]], make: Callable[..., dict[str, Any]]
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return a decorator that adds options, in the order of the help, and gives a function what is made of the values.
+
+    Args:
+        options: what they are.
+        make: gets the values of all options of the command by name, and returns what the function gets in their place.
+    """
+    in_order = list(options)
+
+    def decorate(function: Callable[..., None]) -> Callable[..., None]:
+        @wraps(function)
+        def called(**values: Any) -> None:
+            function(**make(**values))
+
+        for option in reversed(in_order):
+            called = option(called)
+        return called
+
+    return decorate
 
 
 def fail_on_options(function: Callable[..., None]) -> Callable[..., None]:
