@@ -114,10 +114,8 @@ def defects(findings: Iterable[Finding]) -> int:
 def tally(findings: Sequence[Finding]) -> str:
     """How many findings there are of each rule: the worst first, then those with most."""
     counts = Counter(group[0].rule for group in grouped(findings))
-    worst: dict[str, int] = {}
-    for finding in findings:
-        worst[finding.rule] = min(finding.severity.rank, worst.get(finding.rule, len(Severity)))
-    order = sorted(counts, key=lambda rule: (worst[rule], -counts[rule], rule))
+    ranks = collect((finding.rule, finding.severity.rank) for finding in findings)
+    order = sorted(counts, key=lambda rule: (min(ranks[rule]), -counts[rule], rule))
     counted = first_few((f"{rule} {counts[rule]}" for rule in order), _COUNTED, "rule")
     return f"{_size(findings)}: {counted}"
 

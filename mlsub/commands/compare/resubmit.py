@@ -212,8 +212,5 @@ def _check_identity(old: Result, new: Result) -> Iterator[Finding]:
 
 def _stated_identity(entry: Result) -> dict[str, str]:
     """What most logs state of each ``submission_`` key."""
-    votes: dict[str, Counter[str]] = {}
-    for run in runs_of(entry):
-        for key, value in run.identity.items():
-            votes.setdefault(key[:100], Counter())[show(value)] += 1
-    return {key: counted.most_common(1)[0][0] for key, counted in votes.items()}
+    stated = collect((key[:100], show(value)) for run in runs_of(entry) for key, value in run.identity.items())
+    return {key: Counter(values).most_common(1)[0][0] for key, values in stated.items()}
