@@ -162,12 +162,11 @@ def fail_on_options(function: Callable[..., None]) -> Callable[..., None]:
 
 def config_options() -> list[click.Option]:
     """--config and --isolated."""
-    file = click.Path()
     return [
         click.Option(
             ["--config"],
             metavar="FILE",
-            type=file,
+            type=click.Path(),
             expose_value=False,
             help="Use the settings in FILE instead of looking for one; see docs/configuration.md.",
         ),
