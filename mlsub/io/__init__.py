@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TypeVar
-
-K = TypeVar("K")
-V = TypeVar("V")
-
 #: The version of mlsub, which every answer names.
 VERSION = "0.3.0"
 
@@ -31,14 +25,6 @@ class MlsubError(Exception):
 def needs_extra(sentence: str, extra: str) -> str:
     """A sentence on what is missing, and how to install it: from the source, for mlsub is on no package index."""
     return f"{sentence} Install it from a copy of the source: pip install '.[{extra}]'"
-
-
-def collect(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
-    """Return the values of each key together, keys and values in the order in which they come."""
-    found: dict[K, list[V]] = {}
-    for key, value in pairs:
-        found.setdefault(key, []).append(value)
-    return found
 
 
 def reason_of(error: Exception) -> str:

@@ -1,4 +1,4 @@
-"""Text from outside: made fit for a message and for a width, and its spellings compared."""
+"""Text from outside: made fit for a message and for a width, its spellings compared, and what is shown together."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, TypeVar
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 #: See https://github.com/actions/runner/blob/main/src/Runner.Common/ActionCommand.cs.
 _COMMAND = re.compile(r"(##(?=\[)|(?:^|(?<=\r))[^\S\r\n]*:(?=:))(.)", re.MULTILINE)
@@ -128,6 +131,14 @@ def join_words(names: Iterable[str], last: str = "and") -> str:
 def several(names: Sequence[str], most: int) -> str:
     """Return the first of some names for a finding, and ``…`` where there are more."""
     return ", ".join(names[:most]) + (", …" if len(names) > most else "")
+
+
+def collect(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
+    """Return the values of each key together, keys and values in the order in which they come."""
+    found: dict[K, list[V]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return found
 
 
 def tolerate(stream: IO[str]) -> None:

@@ -9,8 +9,7 @@ from itertools import groupby
 import msgspec
 
 from mlsub.findings import Finding, Kind, Severity, Suppression, Verdict
-from mlsub.io import collect
-from mlsub.io.show import first_few, plural
+from mlsub.io.show import collect, first_few, plural
 from mlsub.present.document import Cell, Facts, Findings, Lines, Meaning, Section, Span
 from mlsub.rules.catalogue import find_causes
 from mlsub.submission.report import Choice, Detail, Report, choose

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar
 from urllib.parse import quote
 
 from mlsub.findings import Finding
-from mlsub.io import collect
+from mlsub.io.show import collect
 from mlsub.present.document import Span
 
 #: Files in one row, and lines of a file; what is left out is counted.

@@ -6,8 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from mlsub.io import collect
-from mlsub.io.show import first_few, plural
+from mlsub.io.show import collect, first_few, plural
 from mlsub.log.changes import changed_hyperparameters
 from mlsub.submission.result import Result
 

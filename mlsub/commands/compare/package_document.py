@@ -7,8 +7,7 @@ from typing import TypeVar
 
 from mlsub.commands.compare.document import marked, sides_of, value_words, warnings_of
 from mlsub.commands.compare.model import EntryChange, PackageDiff
-from mlsub.io import collect
-from mlsub.io.show import first_few
+from mlsub.io.show import collect, first_few
 from mlsub.log.changes import Change
 from mlsub.present import document as doc
 from mlsub.present.text import render

@@ -11,8 +11,9 @@ from typing import Any
 from mlsub.commands.compare.model import EntryChange, FileChanges, FindingChange, PackageDiff, SystemChange
 from mlsub.commands.compare.reading import ComparedSide, compatibility, read_side
 from mlsub.findings import Finding, Kind
-from mlsub.io import MlsubError, collect
+from mlsub.io import MlsubError
 from mlsub.io.look import content_digest
+from mlsub.io.show import collect
 from mlsub.log.changes import Change, changed_fields, changed_hyperparameters
 from mlsub.score.difference.measure import runs_of
 from mlsub.submission.file_tree import Item, ItemKind, read_file_tree

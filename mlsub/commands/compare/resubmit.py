@@ -20,9 +20,9 @@ from mlsub.commands.compare.model import Comparison, Side
 from mlsub.commands.compare.reading import ComparedSide, entry_name, read_side
 from mlsub.commands.compare.trainings import compare_sides, match
 from mlsub.findings import Effect, Finding, Verdict
-from mlsub.io import MlsubError, collect
+from mlsub.io import MlsubError
 from mlsub.io.look import content_digest
-from mlsub.io.show import first_few, plural, show
+from mlsub.io.show import collect, first_few, plural, show
 from mlsub.log.changes import Change
 from mlsub.review.fingerprints import digest_log, must_be_exact
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round

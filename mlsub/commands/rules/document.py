@@ -8,8 +8,7 @@ from mlsub.commands.rules.diff import Fact, KeyChange, RoundDiff
 from mlsub.commands.rules.keys import KeyCheck, KeyLine, KeyList
 from mlsub.commands.rules.table import EveryRule, KeyRow, OfBenchmark, Overview, RuleTable
 from mlsub.divisions import DIVISIONS
-from mlsub.io import collect
-from mlsub.io.show import plural
+from mlsub.io.show import collect, plural
 from mlsub.present import document as doc
 
 

@@ -10,7 +10,7 @@ import msgspec
 from mlsub.convergence import algorithm_of
 from mlsub.divisions import DIVISIONS
 from mlsub.findings import Blocks, Kind, Severity
-from mlsub.io import collect
+from mlsub.io.show import collect
 from mlsub.present.envelope import Answer
 from mlsub.present.explanation import explanation
 from mlsub.rounds import Round, all_rounds, find_benchmark, find_round, find_usage, rounds_with, spans, usages

@@ -39,7 +39,8 @@ _UNITS = {"batch_size": "samples", "energy_joules": "joules"} | dict.fromkeys(
 
 def results_script(results: Results) -> bytes:
     """Return the script that defines the results: ``window.mlsubResults``, a column at a time, each text once."""
-    found = [_column(*head, list(map(value, results))) | {"own": True} for *head, value in _OWN]
+    own = [_column(key, title, kind, list(map(value, results))) for key, title, kind, value in _OWN]
+    found = [column | {"own": True} for column in own]
     rows = _rows(results)
     for place, one in enumerate(columns()):
         found.append(_column(one.name, one.page_title, one.kind, [row[place] for row in rows]))

@@ -30,8 +30,7 @@ from mlsub.commands.site.runs import convergence_section, runs_section
 from mlsub.commands.site.tables import energy_cell, rcp_cell
 from mlsub.divisions import OPEN
 from mlsub.findings import Finding, Kind, Severity, Verdict
-from mlsub.io import collect
-from mlsub.io.show import first_few, flat, join_words, show
+from mlsub.io.show import collect, first_few, flat, join_words, show
 from mlsub.present.document import Cell, Code, Facts, Findings, Meaning, Section, Span, Table, Text, lines_of, text_of
 from mlsub.present.entries import BY_LOGS, REHEARSAL, verdict_span
 from mlsub.present.findings import MAX_PLACES, facts_of, grouped, label_of

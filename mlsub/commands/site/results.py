@@ -17,7 +17,7 @@ from mlsub.commands.site.page import MAX_NAME, clean, count_text, number_text
 from mlsub.convergence.margin import benchmark_tested
 from mlsub.divisions import CLOSED, OPEN, division_meant
 from mlsub.findings import Verdict
-from mlsub.io import collect
+from mlsub.io.show import collect
 from mlsub.rounds import Round, get_round
 from mlsub.submission.find import counted
 from mlsub.submission.report import Report
