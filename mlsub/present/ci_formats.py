@@ -78,26 +78,20 @@ def _sarif(results: CiReport) -> str:
 
 def _sarif_rule(first: CiFinding, known: Explanation | None) -> dict[str, Any]:
     """What a rule is about; of a rule of the user's own what its findings say."""
-    one = first.finding
+    one, about = first.finding, known or first.finding
+    rule: dict[str, Any] = {"id": one.rule, "shortDescription": {"text": plain(known.title if known else one.message)}}
     if known is None:
-        return {
-            "id": one.rule,
-            "shortDescription": {"text": plain(one.message)},
-            "help": {"text": "\n".join(first.lines)},
-            "defaultConfiguration": {"level": one.severity.value},
-            "properties": {"tags": [one.kind.value], "sources": [plain(one.source)]},
-        }
-    full = explanation_document(known)
-    rule = {
-        "id": one.rule,
-        "shortDescription": {"text": plain(known.title)},
-        "fullDescription": {"text": plain(known.why)},
-        "help": {"text": text.render(full, 100), "markdown": markdown.render(full)},
-        "defaultConfiguration": {"level": known.severity.value},
-        "properties": {"tags": [known.kind.value], "sources": list(map(plain, known.sources))},
-    }
-    address = _address((*known.sources, one.source))
-    return {**rule, "helpUri": address} if address else rule
+        rule["help"] = {"text": "\n".join(first.lines)}
+    else:
+        full = explanation_document(known)
+        rule["fullDescription"] = {"text": plain(known.why)}
+        rule["help"] = {"text": text.render(full, 100), "markdown": markdown.render(full)}
+    sources = known.sources if known else (one.source,)
+    rule["defaultConfiguration"] = {"level": about.severity.value}
+    rule["properties"] = {"tags": [about.kind.value], "sources": list(map(plain, sources))}
+    if known and (address := _address((*sources, one.source))):
+        rule["helpUri"] = address
+    return rule
 
 
 def _address(sources: tuple[str, ...]) -> str | None:
