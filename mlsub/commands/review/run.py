@@ -247,7 +247,8 @@ def review_of(
     found = []
     for one in reading:
         chosen = [finding for finding in apply(one.findings) if choice.wants(finding)]
-        asks, about = asks_of(chosen, one.observations), one.about
+        about = one.about
+        asks = asks_of(chosen, one.observations, about.entries)
         unchecked = about.official is Verdict.NOT_CHECKED
         found.append(
             replace(
