@@ -13,7 +13,6 @@ from mlsub.log.reading import usable_number
 from mlsub.log.run import MAX_EVALUATIONS, Evaluation, PrivatePlaces, Run
 from mlsub.review.cadence import (
     DatedFact,
-    all_numbers,
     audit_cadence,
     audit_dataset,
     batch_size,
@@ -204,17 +203,10 @@ def audit_progress(run: Run, path: str, usage: str, round_: str) -> Iterator[Fin
     """Yield evaluations whose place in training goes backwards, or is not their steps times the batch size."""
     # Evaluations made beside the training end in any order: the short ones overtake the first, which compiles.
     beside = run.lengths.beside and run.lengths.count > 0
-    if not beside and not _are_in_order(run.evaluations) and not is_evaluated_after_run(run, usage, round_):
-        yield from _audit_backward_steps(run, path)
+    backwards = () if beside else [*_audit_backward_steps(run, path)]
+    if backwards and not is_evaluated_after_run(run, usage, round_):
+        yield from backwards
     yield from [*_audit_steps_and_samples(run, path)] or audit_whole_batches(run, path)
-
-
-def _are_in_order(evaluations: Sequence[Evaluation]) -> bool:
-    """Return whether their places, all in samples or all in epochs, are numbers that never fall, as in most logs."""
-    places = [evaluation.samples_count for evaluation in evaluations]
-    if places.count(None) == len(places):
-        places = [evaluation.epoch_num for evaluation in evaluations]
-    return all_numbers(places) and places == sorted(places)
 
 
 def _audit_backward_steps(run: Run, path: str) -> Iterator[Finding]:
