@@ -85,11 +85,6 @@ SETTINGS_FILE = DocumentType(
 )
 
 
-def setting_names() -> tuple[str, ...]:
-    """Every setting, as it is written."""
-    return tuple(field.encode_name for field in msgspec.structs.fields(WrittenSettings))
-
-
 def formats() -> tuple[str, ...]:
     """The formats that the setting knows; a command takes those that it has."""
     return get_args(_Format)

@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from mlsub.packing.manifest import Redact
 
 
-_Names = tuple[str, ...]
-
-
 def _words_options(function: Callable[..., None]) -> Callable[..., None]:
     """--user, --host, --env and --pattern; the function gets them as ``words``, as a manifest of pack has them."""
 
