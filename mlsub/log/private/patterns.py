@@ -313,14 +313,9 @@ def user_of(path: bytes) -> bytes:
     return name if above.lower().endswith((b"/home", b"/users", b":/users", b"//users")) else b""
 
 
-def is_somebody(name: bytes) -> bool:
-    """Return whether the name of a user may be a person's: no word of the field or everyday one, and no placeholder."""
-    return is_rare(name) and not _CHECKS["nobody"].match(name.lower())
-
-
-def is_inside(name: bytes) -> bool:
-    """Return whether a host or an address means nothing outside of its own network."""
-    return any(_CHECKS[check].match(name.lower()) for check in ("own", "inside"))
+def matches_check(name: bytes, *checks: str) -> bool:
+    """Return whether one of some checks of looks.yaml matches a name."""
+    return any(_CHECKS[check].match(name.lower()) for check in checks)
 
 
 def _place(value: bytes) -> Spans:
