@@ -83,7 +83,7 @@ class Column(msgspec.Struct, frozen=True):
     ``number`` columns are aligned to the right and never change. ``when_narrow``: its text folds into several lines
     (``parts``: also behind the hyphens and the like of its names), is shortened in the middle as far as texts stay
     distinct, or stays as it is. ``leave_out`` above 0: the column may go, rather one with a higher number. ``note``
-    says what it holds where its name does not, below a table that shows it.
+    says what it holds where its name does not: as text it stands below a table that shows the column.
     """
 
     name: str
@@ -124,11 +124,6 @@ def table_of(columns: Iterable[tuple[Column, Sequence[Cell]]], key: str = "") ->
     heads, cells = zip(*columns, strict=True)
     at = next((number for number, head in enumerate(heads) if head.name == key), 0)
     return Table(heads, tuple(zip(*cells, strict=True)), at)
-
-
-def notes(columns: Iterable[Column]) -> Facts:
-    """Return the notes of those columns that have one."""
-    return Facts(tuple((column.name, column.note) for column in columns if column.note))
 
 
 class Findings(msgspec.Struct, frozen=True):

@@ -179,8 +179,6 @@ def _render_table(table: doc.Table) -> Iterator[str]:
     yield f"<thead><tr>{''.join(heads)}</tr></thead>\n<tbody>"
     yield from (_row(row, looks) for row in table.rows)
     yield "</tbody></table></div>"
-    if (notes := doc.notes(table.columns)).facts:
-        yield from _block(notes, 2)
 
 
 def _row(row: Sequence[doc.Cell], looks: Sequence[str]) -> str:

@@ -215,8 +215,6 @@ def _render_table(table: doc.Table) -> Iterator[str]:
     yield _row(["---:" if column.number else "---" for column in table.columns])
     for row in table.rows:
         yield _row(["<br>".join(map(_in_table, doc.lines_of(cell))) for cell in row])
-    if (notes := doc.notes(table.columns)).facts:
-        yield from ("", *_block(notes, _DEEPEST))
 
 
 def _in_table(words: Sequence[doc.Span]) -> str:

@@ -22,11 +22,10 @@ _MOST_LINES = (2, 3, 0)
 
 
 class Layout(NamedTuple):
-    """The columns that are shown, how wide each is, and those that are left out."""
+    """The columns that are shown, and how wide each is."""
 
     shown: tuple[int, ...]
     widths: tuple[int, ...]
-    left_out: tuple[int, ...]
 
 
 def layout(columns: Sequence[doc.Column], texts: Sequence[Sequence[str]], key: int, width: int) -> Layout | None:
@@ -40,7 +39,7 @@ def layout(columns: Sequence[doc.Column], texts: Sequence[Sequence[str]], key: i
     """
     whole = [max(map(cells, column), default=0) for column in texts]
     if sum(whole) + GAP * (len(whole) - 1) <= width:
-        return Layout(tuple(range(len(columns))), tuple(whole), ())
+        return Layout(tuple(range(len(columns))), tuple(whole))
     for most in _MOST_LINES:
         sizes = zip(columns, texts, whole, strict=True)
         least = [_least(column, known, natural, most) for column, known, natural in sizes]
@@ -52,17 +51,15 @@ def layout(columns: Sequence[doc.Column], texts: Sequence[Sequence[str]], key: i
     # Text that folds loses nothing, so it gives way before text that is shortened.
     firm = [whole[at] if columns[at].when_narrow == "shorten" else least[at] for at in shown]
     widths = _shared([whole[at] for at in shown], firm if sum(firm) <= room else [least[at] for at in shown], room)
-    return Layout(tuple(shown), tuple(widths), tuple(at for at in range(len(columns)) if at not in shown))
+    return Layout(tuple(shown), tuple(widths))
 
 
 def _with_room(columns: Sequence[doc.Column], least: Sequence[int], key: int, width: int) -> list[int]:
     """Return the columns that have room, tried by their importance; none where one that must stay has no room."""
     shown: list[int] = []
-    left = width + GAP
     for at in sorted(range(len(columns)), key=lambda at: columns[at].leave_out * (at != key)):
-        if least[at] + GAP <= left:
+        if sum(least[one] + GAP for one in (*shown, at)) <= width + GAP:
             shown.append(at)
-            left -= least[at] + GAP
         elif not columns[at].leave_out or at == key:
             return []
     return sorted(shown)
@@ -75,20 +72,19 @@ def _least(column: doc.Column, texts: Sequence[str], whole: int, most: int) -> i
     """
     if column.keeps or whole <= LEAST:
         return whole
-    if column.when_narrow != "shorten":
-        part = min(max(map(longest_part, texts), default=0), _PART_WIDTH)
-        word = max((cells(word) for text in texts for word in text.split(" ")), default=0)
-        least = min(whole, max(LEAST, part, min(word, _WORD) if column.when_narrow == "fold" else 0))
-        if not most or column.when_narrow != "parts":
-            return least
-        names = [((doc.Span(text),),) for text in sorted(set(texts), key=len, reverse=True)]
-        sizes = range(least, whole + 1)
-        return next(size for size in sizes if all(len(_fitted(name, size, shortened=False)) <= most for name in names))
-    distinct = set(texts)
-    sizes = range(min(LEAST_NAME, whole), whole)
-    return sizes.start + bisect_left(
-        sizes, len(distinct), key=lambda size: len({shorten(text, size) for text in distinct})
-    )
+    known, shortened = set(texts), column.when_narrow == "shorten"
+    part = min(max(map(longest_part, known), default=0), _PART_WIDTH)
+    word = max((cells(word) for text in known for word in text.split(" ")), default=0)
+    unbroken = max(LEAST, part, min(word, _WORD) if column.when_narrow == "fold" else 0)
+    sizes = range(min(LEAST_NAME if shortened else unbroken, whole), whole)
+
+    def is_enough(size: int) -> bool:
+        if shortened:
+            return len({shorten(text, size) for text in known}) == len(known)
+        folds = most and column.when_narrow == "parts"
+        return not folds or all(len(_fitted(((doc.Span(text),),), size, shortened=False)) <= most for text in known)
+
+    return sizes.start + bisect_left(sizes, True, key=is_enough)
 
 
 def _shared(whole: Sequence[int], least: Sequence[int], room: int) -> list[int]:
@@ -202,12 +198,11 @@ def _title(section: doc.Section) -> doc.Words:
 def _facts(facts: Sequence[tuple[str, doc.Cell]], width: int, paint: Paint) -> Iterator[str]:
     names = [f"{plain(name)}:" for name, _ in facts]
     side = max(map(cells, names), default=0) + GAP - 1
-    if side > width * _NAMES_PART:
-        for name, (_, value) in zip(names, facts, strict=True):
+    for name, (_, value) in zip(names, facts, strict=True):
+        if side > width * _NAMES_PART:
             for line in doc.lines_of(value):
                 yield from _wrapped((doc.Span(f"{name} "), *line), width, paint, hang=_INDENT)
-        return
-    for name, (_, value) in zip(names, facts, strict=True):
+            continue
         begin = name + " " * (side - cells(name))
         values = doc.lines_of(value)
         hang = _INDENT if len(values) > 1 else 0
@@ -251,17 +246,17 @@ def _render_table(table: doc.Table, width: int, paint: Paint) -> Iterator[str]:
     fits = layout(table.columns, texts, table.key, width)
     if fits is None:
         yield from _stacked(table, width, paint)
-        yield from _block(doc.notes(table.columns), width, paint)
-        return
-    if any(heads[at] for at in fits.shown):
-        yield from _row(table, [((doc.Span(head, "strong"),),) for head in heads], fits, paint)
-        yield "-" * (sum(fits.widths) + GAP * (len(fits.widths) - 1))
-    for row in rows:
-        yield from _row(table, row, fits, paint)
-    if fits.left_out:
-        names = ", ".join(heads[at] for at in fits.left_out)
-        yield from _wrapped(f"No room for: {names}.", width, paint)
-    yield from _block(doc.notes(table.columns[at] for at in fits.shown), width, paint)
+    else:
+        if any(heads[at] for at in fits.shown):
+            yield from _row(table, [((doc.Span(head, "strong"),),) for head in heads], fits, paint)
+            yield "-" * (sum(fits.widths) + GAP * (len(fits.widths) - 1))
+        for row in rows:
+            yield from _row(table, row, fits, paint)
+    shown = range(len(heads)) if fits is None else fits.shown
+    if left_out := [head for at, head in enumerate(heads) if at not in shown]:
+        yield from _wrapped(f"No room for: {', '.join(left_out)}.", width, paint)
+    columns = (table.columns[at] for at in shown)
+    yield from _facts([(column.name, column.note) for column in columns if column.note], width, paint)
 
 
 def _clean(cell: doc.Cell) -> tuple[Line, ...]:

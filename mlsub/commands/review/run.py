@@ -247,8 +247,7 @@ def review_of(
     found = []
     for one in reading:
         chosen = [finding for finding in apply(one.findings) if choice.wants(finding)]
-        about = one.about
-        asks = asks_of(chosen, one.observations, about.entries)
+        asks, about = asks_of(chosen, one.observations, one.about.entries), one.about
         unchecked = about.official is Verdict.NOT_CHECKED
         found.append(
             replace(

@@ -127,8 +127,7 @@ def _notes(entries: Sequence[Result], judged_by: str | None) -> Iterator[tuple[s
     slowest = "a noncompliant run" if judged_by != "log-checker" else "a run that did not converge"
     end = "; of weak scaling: from the first run_start to the last run_stop of the compliant runs" if weak else ""
     yield "minutes", f"published, the olympic mean of the times to train{times}; {slowest} counts as slowest{end}"
-    expected = "minutes with the factor of the convergence test"
-    yield "expected", f"{expected}; --write-scaling writes a missing scaling.json"
+    yield "expected", "minutes with the factor of the convergence test; --write-scaling writes a missing scaling.json"
     yield "scale", "instance scale of weak scaling: the accelerators that train one model, or nodes without any"
     yield "MJ", "energy of the timed part, scaled as the minutes are"
 
