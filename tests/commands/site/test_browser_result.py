@@ -242,7 +242,7 @@ def point(opened: Opened, figure: int, place: int, name: str = "dot") -> None:
 
 
 def tip(opened: Opened, figure: int) -> str:
-    found: str = opened.page.locator("figure.chart").nth(figure).locator("g[aria-label=tip]").text_content(timeout=5000)
+    found: str = opened.page.locator("figure.chart").nth(figure).locator("g[aria-label=tip]").text_content()
     return found
 
 
