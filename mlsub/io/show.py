@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
+from math import isfinite
 from typing import IO, Any, NamedTuple
 
 #: See https://github.com/actions/runner/blob/main/src/Runner.Common/ActionCommand.cs.
@@ -33,7 +34,8 @@ def display_path(file: str | os.PathLike[str]) -> str:
 def show(value: Any, limit: int = 80) -> str:
     """A value as it stands in the log, shortened."""
     try:
-        text = _json(value)
+        # Most are numbers, for which an encoder would be made anew.
+        text = repr(value) if type(value) is int or (type(value) is float and isfinite(value)) else _json(value)
     except (TypeError, ValueError, RecursionError):
         why = "with too many digits" if isinstance(value, int) else "nested too deeply"
         text = f"a value {why} to show ({type(value).__name__})"

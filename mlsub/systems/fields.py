@@ -110,9 +110,13 @@ def _placeholder_pattern() -> re.Pattern[str]:
 
 def is_placeholder(value: Any) -> bool:
     """Return whether a value stands for an answer nobody gave."""
-    if not isinstance(value, str) or len(value) > _LONGEST_PLACEHOLDER:
-        return False
-    return _placeholder_pattern().search(value) is not None
+    return isinstance(value, str) and len(value) <= _LONGEST_PLACEHOLDER and _says_nothing(value)
+
+
+@lru_cache(maxsize=4096)
+def _says_nothing(text: str) -> bool:
+    """Search a text: the logs of a package say the same again and again."""
+    return _placeholder_pattern().search(text) is not None
 
 
 def placeholders_in(content: dict[str, Any]) -> Iterator[tuple[str, str]]:
