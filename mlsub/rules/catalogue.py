@@ -77,6 +77,7 @@ def catalogue() -> dict[str, RuleInfo]:
     return {rule: info for room in ROOMS for rule in _rules_of(room) if (info := find_rule(rule)) is not None}
 
 
+@cache
 def _rules_of(room: str) -> dict[str, dict[str, Any]]:
     return shipped(_PACKAGE, f"{room}/rules.yaml", dict[str, dict[str, Any]])
 

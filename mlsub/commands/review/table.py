@@ -14,7 +14,6 @@ from pathlib import Path
 
 import msgspec
 
-from mlsub.commands.review.workbook import read_cells
 from mlsub.io import MlsubError, needs_extra, reason_of
 from mlsub.io.data import shipped
 from mlsub.rounds import Round
@@ -115,6 +114,8 @@ def _csv_lines(raw: bytes, file: Path) -> Iterator[_Line]:
 
 def _workbook_lines(raw: bytes, file: Path) -> Iterator[_Line]:
     """The rows of all sheets of a workbook with their numbers."""
+    from mlsub.commands.review.workbook import read_cells
+
     try:
         for count, (sheet, number, cells) in enumerate(read_cells(raw, str(file))):
             if count >= MAX_ROWS:

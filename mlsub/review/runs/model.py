@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from functools import cache
 from operator import attrgetter
 from typing import Any
 
@@ -75,6 +76,7 @@ class Thresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     moved_keys: int
 
 
+@cache
 def thresholds() -> Thresholds:
     """Return the numbers that ship with mlsub."""
     return shipped(__file__, "thresholds.yaml", Thresholds)
