@@ -22,7 +22,7 @@ from typing import Any
 import msgspec
 
 from mlsub.commands.audit.expression import ONE, Answer, Band, Call, compare
-from mlsub.commands.audit.results import FoundResult, RoundFolder, exact, results_in
+from mlsub.commands.audit.results import COUNTS, FoundResult, RoundFolder, exact, results_in
 from mlsub.commands.audit.verdict import ClaimVerdict
 from mlsub.io.problems import did_you_mean
 from mlsub.io.show import plural, show
@@ -31,19 +31,12 @@ from mlsub.rounds.benchmarks import Compatible, compatible
 from mlsub.submission.find import organisation
 from mlsub.systems.names import chip_spellings
 
-#: The fields of a system description whose product is a count.
-COUNTS = {
-    "chips": ("number_of_nodes", "accelerators_per_node"),
-    "nodes": ("number_of_nodes",),
-    "cpus": ("number_of_nodes", "host_processors_per_node"),
-}
-
 
 def _counted(what: str, _: Any, of: FoundResult) -> Fraction:
     for field in COUNTS[what]:
-        if of.product(field) is None:
+        if of.number_in(field) is None:
             raise NoValueError(f"the system description of {of.name} gives no number for {field}", UNSAID)
-    return Fraction(of.product(*COUNTS[what]) or 0)
+    return Fraction(of.count_of(what) or 0)
 
 
 def _epochs(_: Any, of: FoundResult) -> Fraction:
@@ -158,7 +151,7 @@ _TESTS: dict[str, Callable[[FoundResult, str], bool]] = {
     "accelerator": lambda one, value: one.chip is not None and one.chip.name in accelerators_meant(value),
     "vendor": lambda one, value: one.chip is not None and one.chip.vendor[0] == organisation(value),
     "chips": lambda one, value: str(one.chips) == value,
-    "nodes": lambda one, value: str(one.nodes) == value,
+    "nodes": lambda one, value: str(one.count_of("nodes")) == value,
 }
 WHERE = tuple(_TESTS)
 

@@ -118,6 +118,14 @@ def _step(folder: Path, name: str, kind: str) -> Path:
     raise MlsubError(f"no {kind} {name!r} in {folder.parent.name}/{folder.name}{hint}")
 
 
+#: The fields of a system description whose product is a count.
+COUNTS = {
+    "chips": ("number_of_nodes", "accelerators_per_node"),
+    "nodes": ("number_of_nodes",),
+    "cpus": ("number_of_nodes", "host_processors_per_node"),
+}
+
+
 class FoundResult(ShownResult, frozen=True, kw_only=True):
     """A result that claims name (``claimed``), or one of all those given, and what is known of it.
 
@@ -132,16 +140,13 @@ class FoundResult(ShownResult, frozen=True, kw_only=True):
 
     def described(self, description: Mapping[str, Any]) -> FoundResult:
         """Return the same with the description of its system."""
-        found = msgspec.structs.replace(self, description=description)
-        # Where there are no accelerators, the host processors do the computing.
-        per_node = ("accelerators_per_node", "host_processors_per_node")
-        chips = next((chips for one in per_node if (chips := found.product("number_of_nodes", one))), None)
-        status = description.get("status")
+        found, status = msgspec.structs.replace(self, description=description), description.get("status")
         return msgspec.structs.replace(
             found,
             system_name=found.text("system_name") or None,
             category=category(status) if isinstance(status, str) else None,
-            chips=chips,
+            # Where there are no accelerators, the host processors do the computing.
+            chips=found.count_of("chips") or found.count_of("cpus") or None,
         )
 
     @property
@@ -180,19 +185,18 @@ class FoundResult(ShownResult, frozen=True, kw_only=True):
         system = self.system or ""
         return chip_of(self.text("accelerator_model_name"), self.system_name or system, system)
 
-    @property
-    def nodes(self) -> int | None:
-        """The number of nodes."""
-        return self.product("number_of_nodes")
-
     def text(self, field: str) -> str:
         """Return a field of the description as text; empty where it is missing or something else."""
         value = self.description.get(field)
         return value if isinstance(value, str) else ""
 
-    def product(self, *fields: str) -> int | None:
-        """Return the product of counts of the description; None where one is not there."""
-        counts = [count(self.description.get(field)) for field in fields]
+    def number_in(self, field: str) -> int | None:
+        """Return a number of the description; None where it is not there."""
+        return count(self.description.get(field))
+
+    def count_of(self, what: str) -> int | None:
+        """Return how many chips, nodes or cpus it has; None where the description does not say."""
+        counts = list(map(self.number_in, COUNTS[what]))
         return None if None in counts else math.prod(one or 0 for one in counts)
 
 

@@ -16,7 +16,7 @@ import msgspec
 from mlsub.commands.audit.claims import Claim
 from mlsub.commands.audit.evaluate import World
 from mlsub.commands.audit.expression import Call, Constant, Name
-from mlsub.commands.audit.functions import COUNTS, function_of, rounds_meant
+from mlsub.commands.audit.functions import function_of, rounds_meant
 from mlsub.commands.audit.results import FoundResult
 from mlsub.commands.audit.sentence import Phrase, SaidFigure, mentions, read_sentence
 from mlsub.commands.audit.verdict import TextDifference
@@ -205,15 +205,15 @@ def _describe_result(of: FoundResult) -> _Subject:
         own["benchmark"] = _benchmark_names(of.usage, of.benchmark, of.round)
     if of.division:
         own["division"] = {of.division}
-    counted, per_node = of.product(*COUNTS["chips"]), of.product("accelerators_per_node")
+    counted, nodes, per_node = of.count_of("chips"), of.count_of("nodes"), of.number_in("accelerators_per_node")
     shown["chips"] = f"{counted} accelerators" if counted else "no accelerators counted"
-    shown["nodes"] = "1 node" if of.nodes == 1 else f"{of.nodes} nodes"
+    shown["nodes"] = "1 node" if nodes == 1 else f"{nodes} nodes"
     if of.chips:
         own["chips"] = {str(of.chips)}
     if not _IPUS.isdisjoint(accelerators):
         own["pod"] = own.get("chips", ())
-    if of.nodes is not None:
-        own["nodes"] = {str(of.nodes)}
+    if nodes is not None:
+        own["nodes"] = {str(nodes)}
     if per_node is not None:
         own["per node"] = {str(per_node)}
     return _Subject(own, {what: text for what, text in shown.items() if text})

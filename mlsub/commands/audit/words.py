@@ -14,9 +14,9 @@ from itertools import combinations
 from mlsub.commands.audit.claims import Claim, ClaimsFile
 from mlsub.commands.audit.evaluate import World, depends
 from mlsub.commands.audit.expression import Call, Constant, Name, Node, conditions, parse
-from mlsub.commands.audit.functions import COUNTS, NoValueError, accelerators_meant
+from mlsub.commands.audit.functions import NoValueError, accelerators_meant
 from mlsub.commands.audit.kinds import parse_unit
-from mlsub.commands.audit.results import FoundResult
+from mlsub.commands.audit.results import COUNTS, FoundResult
 from mlsub.commands.audit.sentence import Phrase, Sentence, counted_unit, vocabulary
 from mlsub.commands.audit.subject import names_only, unstated
 from mlsub.commands.audit.verdict import TextDifference
@@ -116,13 +116,13 @@ def _unchecked(claim: Claim, world: World, compared: Sequence[FoundResult]) -> I
             yield f"{one.name} has {decimal(one.unpublished)} minutes under published, and {decimal(score)} by its logs"
     if len(compared) == 2:
         for counted in ("chips", "nodes"):
-            counts = [one.product(*COUNTS[counted]) or 0 for one in compared]
+            counts = [one.count_of(counted) or 0 for one in compared]
             yield from _find_reversed(compared, claim.sentence, counted, counts)
     said = {value for phrase in claim.sentence.of(*COUNTS, "pod") for value in phrase.values}
     for two in {
         (one.name, other.name): (one, other) for one, other in _compared_pairs(uneven, world, _BESIDE)
     }.values():
-        chips, nodes = ([of.product(*COUNTS[counted]) for of in two] for counted in ("chips", "nodes"))
+        chips, nodes = ([of.count_of(counted) for of in two] for counted in ("chips", "nodes"))
         if all(chips) and len(set(chips)) > 1 and not any(set(map(str, pair)) <= said for pair in (chips, nodes)):
             most, least = sorted((count or 0 for count in chips), reverse=True)
             yield f"sizes differ: {most:,} against {least:,}"
@@ -260,7 +260,7 @@ def _same_number_of(claim: Claim) -> str | None:
 def unlike(claim: Claim, compared: Sequence[FoundResult]) -> Iterator[TextDifference]:
     """Yield where a sentence says that results are alike, or a round apart, and they are not."""
     if (unit := _same_number_of(claim)) is not None and len(compared) > 1:
-        counts = [one.product(*COUNTS[unit]) for one in compared]
+        counts = [one.count_of(unit) for one in compared]
         if len(set(counts)) > 1:
             shown = tuple(dict.fromkeys(f"{'no' if one is None else f'{one:,}'} {unit}" for one in counts))
             yield TextDifference(what="count", said=f"the same number of {unit}", results=shown)

@@ -115,8 +115,9 @@ def status_of_manifest(manifest: Manifest, out: Path, today: date, context: Cont
     entries = _planned_entries(plan, packed.report)
     usual = [] if out == manifest.usual_out else ["-o", str(out)]
     look = shlex.join(["mlsub", "pack", str(manifest.file), *usual])
-    there = _is_there(out)
-    status = Status(
+    there, tasks = _is_there(out), tuple(tasks_of_plan(plan, packed, entries, look))
+    as_planned = there and plan.sound and packed.difference.none
+    return Status(
         organisation=manifest.organisation,
         usage=manifest.round.usage,
         round=manifest.round.name,
@@ -124,17 +125,13 @@ def status_of_manifest(manifest: Manifest, out: Path, today: date, context: Cont
         unasked=unasked if packed.difference.none else (),
         package=str(out),
         written=there,
-        sealed=None,
         **_days(manifest.round, manifest.deadline, today),
-        state="to-be-written",
+        **_next_step(out, tasks, None if as_planned else f"{look} --write"),
         official=None if packed.report is None else packed.report.official.value,
         entries=entries,
-        tasks=tuple(tasks_of_plan(plan, packed, entries, look)),
+        tasks=tasks,
         review=_reviews(packed.report),
-        next=f"{look} --write",
-        why=f"write the package to {out}",
     )
-    return _finished(status, as_planned=there and plan.sound and packed.difference.none)
 
 
 def _planned_entries(plan: PackPlan, report: Report | None) -> tuple[EntryStatus, ...]:
@@ -175,7 +172,12 @@ def status_of_package(path: Path, context: Context, today: date) -> Status:
     errors = [found for found in report.review_errors() if not (left and has_effect(found, Effect.UNFILLED))]
     near = manifest_near(place)
     deadline = None if near is None else _day(near.deadline)
-    status = Status(
+    tasks = (
+        *(Task("runs", each.entry, _lacking(each), look) for each in incomplete.values()),
+        *rejections([*deciding(report), *errors], incomplete, look),
+        *fill_in(left, path),
+    )
+    return Status(
         organisation=", ".join(dict.fromkeys(entry.organisation for entry in report.entries)),
         usage=report.usage,
         round=report.round,
@@ -183,21 +185,13 @@ def status_of_package(path: Path, context: Context, today: date) -> Status:
         unasked=(),
         package=str(path),
         written=_is_there(path),
-        sealed=None,
         **_days(get_round(report.usage, report.round), deadline, today),
-        state="to-be-sealed",
+        **_next_step(path, tasks),
         official=report.official.value,
         entries=tuple(entries.values()),
-        tasks=(
-            *(Task("runs", each.entry, _lacking(each), look) for each in incomplete.values()),
-            *rejections([*deciding(report), *errors], incomplete, look),
-            *fill_in(left, path),
-        ),
+        tasks=tasks,
         review=_reviews(report),
-        next=look,
-        why="",
     )
-    return _finished(status, as_planned=True)
 
 
 def _lacking(entry: EntryStatus) -> str:
@@ -252,24 +246,23 @@ def _reviews(report: Report | None) -> int:
     return 0 if report is None else len({each.defect for each in report.findings if each.kind is Kind.REVIEW})
 
 
-def _finished(status: Status, *, as_planned: bool) -> Status:
-    """Return the status with its state and the next command; ``as_planned`` says that the package can be sealed."""
-    if status.tasks:
-        first = status.tasks[0]
-        return replace(status, state="unfinished", next=first.command, why=f"{first.words} ({first.where})")
-    if not as_planned:
-        return status
-    sealed, same = _sealed(Path(status.package))
-    if sealed is not None and same:
-        verify = shlex.join(["mlsub", "verify", sealed])
-        return replace(status, state="sealed", sealed=sealed, next=verify, why=f"send {sealed} and its receipt")
-    again = sealed is not None
-    return replace(
-        status,
-        state="to-be-sealed",
-        next=f"mlsub seal {shlex.quote(status.package)} --recipient KEY{' --force' * again}",
-        why="seal the package again, for it has changed since" if again else "seal the package for the committee",
-    )
+def _next_step(package: Path, tasks: tuple[Task, ...], write: str | None = None) -> dict[str, Any]:
+    """Return the fields of a status that say what comes next; ``write`` is the command that makes the package anew."""
+    state, sealed = "to-be-sealed", None
+    if tasks:
+        state, command, why = "unfinished", tasks[0].command, f"{tasks[0].words} ({tasks[0].where})"
+    elif write is not None:
+        state, command, why = "to-be-written", write, f"write the package to {package}"
+    else:
+        found, same = _sealed(package)
+        if found is not None and same:
+            state, sealed, command = "sealed", found, shlex.join(["mlsub", "verify", found])
+            why = f"send {found} and its receipt"
+        else:
+            again = found is not None
+            command = f"mlsub seal {shlex.quote(str(package))} --recipient KEY{' --force' * again}"
+            why = "seal the package again, for it has changed since" if again else "seal the package for the committee"
+    return {"state": state, "sealed": sealed, "next": command, "why": why}
 
 
 def _sealed(package: Path) -> tuple[str | None, bool]:
