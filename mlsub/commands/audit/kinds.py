@@ -83,17 +83,12 @@ def _units_by_word() -> dict[str, Unit]:
     }
 
 
-def suggest_unit(text: str | None) -> str | None:
-    """Return what was probably meant by a unit with a word in it that is not known; None where nothing is near."""
-    for word in re.findall(r"[^\W\d]{4,40}", (text or "").lower()[:200]):
-        close = [] if word in _units_by_word() else get_close_matches(word, _units_by_word(), n=1, cutoff=0.8)
-        if close:
-            return f"there is no unit {word!r}. Did you mean {close[0]}?"
-    return None
-
-
 def parse_unit(text: str | None) -> Unit | None:
-    """Return the unit that people write so; None for one that is not known."""
+    """Return the unit that people write so; None for one that is not known.
+
+    Raises:
+        ExpressionError: a word of it is nearly that of a unit.
+    """
     if text is None:
         return None
     above, *below = re.split(r"(?:(?<!\s)\s++)?/\s*+|(?<!\s)\s++per\s++", text.strip().lower())
@@ -102,6 +97,10 @@ def parse_unit(text: str | None) -> Unit | None:
         for word in re.split(r"[-*·\s]+", part):
             if word != "1":
                 found = combine_units(sign, found, _units_by_word().get(word))
+    for word in re.findall(r"[^\W\d]{4,40}", text.lower()[:200]) if found is None else ():
+        close = [] if word in _units_by_word() else get_close_matches(word, _units_by_word(), n=1, cutoff=0.8)
+        if close:
+            raise ExpressionError(f"there is no unit {word!r}. Did you mean {close[0]}?")
     return found
 
 
@@ -109,11 +108,9 @@ def check_stated(unit: Unit | None, stated: Stated) -> None:
     """Whether what an expression is measured in is the unit that is stated.
 
     Raises:
-        ExpressionError: it is another.
+        ExpressionError: it is another, or nearly the word of one.
     """
     due = RATIO if stated.unit in _PLAIN else parse_unit(stated.unit)
-    if due is None and (hint := suggest_unit(stated.unit)) is not None:
-        raise ExpressionError(hint)
     if unit is None or unit.bare or due is None or isinstance(stated.amount, bool):
         return
     if not any(powers in due.choices or (due is RATIO and _cancels(powers)) for powers in unit.choices):

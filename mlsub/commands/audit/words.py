@@ -119,9 +119,7 @@ def _unchecked(claim: Claim, world: World, compared: Sequence[FoundResult]) -> I
             counts = [one.count_of(counted) or 0 for one in compared]
             yield from _find_reversed(compared, claim.sentence, counted, counts)
     said = {value for phrase in claim.sentence.of(*COUNTS, "pod") for value in phrase.values}
-    for two in {
-        (one.name, other.name): (one, other) for one, other in _compared_pairs(uneven, world, _BESIDE)
-    }.values():
+    for two in _compared_pairs(uneven, world, _BESIDE):
         chips, nodes = ([of.count_of(counted) for of in two] for counted in ("chips", "nodes"))
         if all(chips) and len(set(chips)) > 1 and not any(set(map(str, pair)) <= said for pair in (chips, nodes)):
             most, least = sorted((count or 0 for count in chips), reverse=True)
@@ -245,7 +243,7 @@ def _found_result(node: Node, world: World) -> list[FoundResult]:
     if isinstance(node, Name) and node.name in world.facts:
         return [world.facts[node.name]] if world.facts[node.name].result else []
     try:
-        return [world.result(node)] if isinstance(node, Call) and node.function == "previous" else []
+        return [world.value(node)] if isinstance(node, Call) and node.function == "previous" else []
     except NoValueError:
         return []
 
@@ -280,24 +278,22 @@ def incomparable(claim: Claim, world: World) -> str | None:
     return next((problem for problem in problems if problem is not None), None)
 
 
-def _compared_pairs(exprs: Sequence[str], world: World, functions: Collection[str]) -> Iterator[_Pair]:
-    """Yield the results that some functions set against each other."""
+def _compared_pairs(exprs: Sequence[str], world: World, functions: Collection[str]) -> list[_Pair]:
+    """Return the results that some functions set against each other: of each, one on the other side that fits best."""
     scores: dict[str, list[FoundResult]] = {}
+    found: dict[tuple[int, int], _Pair] = {}
     for name, text in world.file.values.items():
         # Each needs only those before it.
         scores[name] = _timed_results(parse(text), world, scores)
     for expr in exprs:
         for node in world.file.nodes_in(parse(expr)):
             if isinstance(node, Call) and node.function in functions:
-                yield from _pairs_of_sides(node, world, scores)
-
-
-def _pairs_of_sides(call: Call, world: World, scores: Mapping[str, list[FoundResult]]) -> Iterator[_Pair]:
-    """Yield results that a call sets against each other: of each, one on the other side that fits best."""
-    for side, other in combinations([_timed_results(one, world, scores) for one in call.arguments], 2):
-        for one in side:
-            fits = [another for another in other if one.results_folder.benchmark == another.results_folder.benchmark]
-            yield from ((one, another) for another in fits or other[:1])
+                for side, other in combinations([_timed_results(one, world, scores) for one in node.arguments], 2):
+                    for one in side:
+                        folder = one.results_folder
+                        fits = [another for another in other if folder.benchmark == another.results_folder.benchmark]
+                        found |= {(id(one), id(another)): (one, another) for another in fits or other[:1]}
+    return list(found.values())
 
 
 def _timed_results(node: Node, world: World, values: Mapping[str, list[FoundResult]]) -> list[FoundResult]:
