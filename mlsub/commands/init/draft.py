@@ -14,6 +14,7 @@ import msgspec
 import yaml
 
 from mlsub.divisions import CLOSED, DIVISIONS
+from mlsub.io import MlsubError
 from mlsub.io.problems import did_you_mean
 from mlsub.io.show import first_few
 from mlsub.rounds import Round, get_round, known_rounds, normalise_round, usages
@@ -76,17 +77,17 @@ class Answers(msgspec.Struct, frozen=True):
         """Return the value of an option, or what somebody answers, asked until it can be read.
 
         Raises:
-            ValueError: it is missing and nobody is asked, or the option has a value that cannot be read.
+            MlsubError: it is missing and nobody is asked, or the option has a value that cannot be read.
         """
         value = (self.given[option] or "").strip()
         if value:
             return read(value)
         if not self.ask:
-            raise ValueError(f"--{option} is not given. Say it, or use --ask to be asked for what is missing.")
+            raise MlsubError(f"--{option} is not given. Say it, or use --ask to be asked for what is missing.")
         while True:
             try:
                 return read(click.prompt(question, default=usual, type=str).strip())
-            except ValueError as error:
+            except MlsubError as error:
                 click.echo(str(error))
 
 
@@ -94,7 +95,7 @@ def draft_from(answers: Answers) -> Draft:
     """Return a draft with every system and benchmark; each has its runs in ``runs/<system>/<benchmark>``.
 
     Raises:
-        ValueError: something is missing and nobody is asked, or an option names what does not exist.
+        MlsubError: something is missing and nobody is asked, or an option names what does not exist.
     """
     organisation = answers.read("organisation", "Organisation", str)
     usage = "training"
@@ -142,7 +143,7 @@ def draft_from(answers: Answers) -> Draft:
 def _split_names(text: str) -> list[str]:
     names = list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
     if not names:
-        raise ValueError("Name at least one.")
+        raise MlsubError("Name at least one.")
     return names
 
 
@@ -150,10 +151,10 @@ def _known(known: Sequence[str], kind: str, name: str) -> str:
     """Return a name that is known.
 
     Raises:
-        ValueError: it is not; says what was probably meant.
+        MlsubError: it is not; says what was probably meant.
     """
     if name not in known:
-        raise ValueError(f"There is no {kind} {name[:40]!r}{did_you_mean(name, known)}")
+        raise MlsubError(f"There is no {kind} {name[:40]!r}{did_you_mean(name, known)}")
     return name
 
 

@@ -34,17 +34,14 @@ def init(file: Path, tree: Path | None, given: Mapping[str, str | None], *, forc
     Raises:
         MlsubError: it cannot be written.
     """
-    try:
-        check_output(file, force=force)
-        if tree is not None:
-            draft, notes = _of_tree(tree, file, given["round"], given["usage"])
-        else:
-            draft, notes = draft_from(Answers(given, sys.stdin.isatty() if ask is None else ask)), []
-        text = manifest_text(draft, notes)
-        _check_manifest(text, file.name)
-        write_output(file, text.encode(), force=force)
-    except ValueError as error:
-        raise MlsubError(str(error)) from error
+    check_output(file, force=force)
+    if tree is not None:
+        draft, notes = _of_tree(tree, file, given["round"], given["usage"])
+    else:
+        draft, notes = draft_from(Answers(given, sys.stdin.isatty() if ask is None else ask)), []
+    text = manifest_text(draft, notes)
+    _check_manifest(text, file.name)
+    write_output(file, text.encode(), force=force)
     _print_tree(file)
 
 
@@ -52,13 +49,13 @@ def _of_tree(tree: Path, file: Path, round_: str | None, usage: str | None) -> t
     """Return the draft of a submission that exists, and notes on it.
 
     Raises:
-        ValueError: it is not a submission, or its round is not known.
+        MlsubError: it is not a submission, or its round is not known.
     """
     if not is_organisation(tree):
-        raise ValueError(f"{tree} holds neither results nor systems. Name an organisation's folder.")
+        raise MlsubError(f"{tree} holds neither results nor systems. Name an organisation's folder.")
     place = find(tree)
     if round_ is None and not place.round:
-        raise ValueError("No folder above is named like a round. Say --round, such as --round 5.1.")
+        raise MlsubError("No folder above is named like a round. Say --round, such as --round 5.1.")
     name = round_ or place.round
     found = get_round(usage or place.usage or "training", normalise_round(name) or name[:40])
     return draft_of(tree, found, file.parent)
@@ -68,7 +65,7 @@ def _check_manifest(text: str, name: str) -> None:
     """Refuse a text that is no manifest, such as one with a name that no folder can have.
 
     Raises:
-        ValueError: it is not; says why.
+        MlsubError: it is not; says why.
     """
     with TemporaryDirectory(prefix="mlsub-") as folder:
         trial = Path(folder, name)
@@ -76,7 +73,7 @@ def _check_manifest(text: str, name: str) -> None:
         try:
             read_manifest(trial, {})
         except FileProblemsError as error:
-            raise ValueError(error.problems[0].message) from error
+            raise MlsubError(error.problems[0].message) from error
 
 
 def _print_tree(file: Path) -> None:
