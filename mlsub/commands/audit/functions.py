@@ -156,9 +156,9 @@ _TESTS: dict[str, Callable[[FoundResult, str], bool]] = {
 WHERE = tuple(_TESTS)
 
 
-def rounds_meant(text: str, usage: str = "training") -> tuple[str, ...]:
+def rounds_meant(text: str) -> tuple[str, ...]:
     """Return the rounds that a text means: ``v5.0``, ``before v5.0``, ``until v5.0`` or ``all``; none for another."""
-    order = known_rounds(usage)
+    order = known_rounds("training")
     word, _, name = text.strip().rpartition(" ")
     if name == "all" and not word:
         return order

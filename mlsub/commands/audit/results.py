@@ -256,34 +256,33 @@ def find_results(
         found[one.name] = FoundResult(
             **names, submitter=submitter, system=system, benchmark=benchmark, reason=reason, folder=folder, claimed=one
         )
-    there = [(name, one) for name, one in found.items() if one.folder is not None]
-    read = read_logs([one for _, one in there], context)
-    return found | {name: one for (name, _), one in zip(there, read, strict=True)}
+    return dict(zip(found, read_logs(list(found.values()), context), strict=True))
 
 
 def read_logs(results: Sequence[FoundResult], context: Context = AS_FOUND) -> list[FoundResult]:
     """Return results with what is in their folders, in their order; the logs of a round are read in one go.
 
     Args:
-        results: each with the folder of its logs.
+        results: each with the folder of its logs, or the reason why it has none.
         context: how logs are read; round and usage are those of each result.
     """
     folders: dict[tuple[str, str], set[Path]] = {}
     for one in results:
         if one.folder is not None:
             folders.setdefault((one.usage, one.round), set()).add(one.folder)
-    entries: dict[Path, Result] = {}
+    entries: dict[Path | None, Result] = {}
     for (usage, name), some in folders.items():
         read = check_with_logs(sorted(some), msgspec.structs.replace(context, request=Request(name, usage)))
         entries |= {entry.folder: entry for part in read for entry in part.results}
-    return [_with_logs(one, entries.get(one.folder) if one.folder else None) for one in results]
+    return [_with_logs(one, entries.get(one.folder)) for one in results]
 
 
 def _with_logs(one: FoundResult, result: Result | None) -> FoundResult:
     """Return a result with its logs, description and scores, or with the reason why it has none."""
+    if one.folder is None:
+        return one
     if result is None:
-        place = f"{one.folder.parent.name}/{one.folder.name}" if one.folder else "the results"
-        return msgspec.structs.replace(one, reason=f"no result log in {place}")
+        return msgspec.structs.replace(one, reason=f"no result log in {one.folder.parent.name}/{one.folder.name}")
     division, round_ = result.division_name, result.rules
     if one.division is not None and division is not None and one.division != division:
         reason = f"the file says division {one.division}, the system description {division}"

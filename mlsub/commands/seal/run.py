@@ -20,7 +20,7 @@ import msgspec
 from msgspec.structs import replace
 
 from mlsub.findings import Effect, Finding, Severity, Verdict
-from mlsub.io import VERSION, MlsubError, reason_of
+from mlsub.io import VERSION, MlsubError
 from mlsub.io.folders import back_up_foreign, bytes_digest, write_record
 from mlsub.io.look import failing_as, file_digest
 from mlsub.io.show import first_few, plain
@@ -28,6 +28,7 @@ from mlsub.io.write import check_output, put_file, staging_beside, sync_file, wr
 from mlsub.packing.archive import write_archive
 from mlsub.packing.forms import Form, Key, check_key, encrypt
 from mlsub.packing.names import MANIFEST_SUFFIX, RECEIPT_SUFFIX, SHA1_SUFFIX, name_problem
+from mlsub.packing.plan import lies_in
 from mlsub.packing.statement import SealedTree, render_statement
 from mlsub.packing.tree import RefusedError, Tree, real_folder, scan
 from mlsub.present.document import Document, Facts, Findings, Text, document
@@ -273,11 +274,7 @@ def scan_for(tree: Path, out: Path, key: Key | None, options: SealOptions) -> Tr
     if statement and statement.name in {out.name, *(file.name for file in beside[:-1])}:
         raise MlsubError(f"{statement} has the name of another file that is written. Name another statement.")
     for file in filter(None, (out, statement)):
-        try:
-            inside = file.resolve().is_relative_to(scanned.folder)
-        except (OSError, ValueError, RuntimeError) as error:
-            raise MlsubError(f"{file} cannot be written: {reason_of(error)}") from error
-        if inside:
+        if lies_in(file, scanned.folder):
             raise MlsubError(f"{file} lies in the tree that is to be sealed. Name a file outside of it.")
     for file in (out, *beside):
         check_output(file, force=options.force)
