@@ -1,4 +1,4 @@
-"""Find out where a submission stands, from the plan of pack, the check and the margins."""
+"""Find out where a submission stands, from the plan of pack, the check and the margins; and say so."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import shlex
 from collections.abc import Iterator
 from contextlib import suppress
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -18,11 +18,13 @@ from mlsub.findings import Effect, Kind, Says, Verdict
 from mlsub.io import MlsubError
 from mlsub.io.show import plural
 from mlsub.packing.forms import Form
-from mlsub.packing.manifest import Manifest
+from mlsub.packing.manifest import Manifest, to_ask
 from mlsub.packing.names import MANIFEST_SUFFIX
 from mlsub.packing.pack import PackOptions, deciding, pack
 from mlsub.packing.plan import PackPlan
 from mlsub.packing.tree import compare_tree, read_checksums
+from mlsub.present.document import Cell, Column, Document, Facts, Items, Span, Table, Text, document, section
+from mlsub.present.entries import EntryColumn, results_table, verdict_span
 from mlsub.present.envelope import Answer
 from mlsub.rounds import Round, get_round
 from mlsub.rounds.calendar import CalendarDay, calendar_of
@@ -34,6 +36,18 @@ from mlsub.submission.report import Report
 from mlsub.submission.templates import Unfilled, unfilled_in
 from mlsub.workspace import AS_FOUND, Context, check_paths, in_one_line
 
+#: Tasks shown of many; JSON has them all.
+_SHOWN = 12
+_COLUMNS = (
+    EntryColumn("entry", when_narrow="keep", value=lambda entry: entry.entry),
+    "division",
+    EntryColumn("runs", number=True, value=lambda entry: f"{entry.runs} of {entry.needed}"),
+    "minutes",
+    EntryColumn("RCP", when_narrow="keep", value=lambda entry: None if entry.rcp == "not-required" else entry.rcp),
+    "to the limit",
+    "verdict",
+)
+_DAYS = (Column("day", when_narrow="keep"), Column("what"), Column("by", leave_out=1))
 State = Literal["unfinished", "to-be-written", "to-be-sealed", "sealed"]
 
 
@@ -73,6 +87,54 @@ class Status(Answer, frozen=True, kw_only=True):
     def exit_status(self) -> int:
         """1 while something is left to do before the package can be sealed."""
         return int(self.state in ("unfinished", "to-be-written"))
+
+
+def document_of(status: Status) -> Document:
+    """Return what there is, what is left to do, and the next command."""
+    return document(
+        f"Status of {status.organisation}, {get_round(status.usage, status.round).title}",
+        Facts(tuple(_facts(status))),
+        results_table(status.entries, _COLUMNS),
+        section("Days of the round", Table(_DAYS, tuple(_calendar(status)))),
+        section("Left to do", Items(tuple(_task_items(status.tasks)))),
+        Text(f"{status.why[:1].upper()}{status.why[1:]}."),
+        Text(("Next: ", Span(status.next, "code"))),
+    )
+
+
+def _facts(status: Status) -> Iterator[tuple[str, Cell]]:
+    if status.manifest is not None:
+        lacks = f", which lacks {to_ask(status.unasked)} for what the package has" if status.unasked else ""
+        yield "manifest", (Span(status.manifest, "path"), lacks)
+    yield "package", (Span(status.package, "path"), "" if status.written else " (not written yet)")
+    if status.official is not None:
+        yield "verdict", verdict_span(status.official)
+    if status.review:
+        yield "review", f"{plural(status.review, 'finding')}, which mlsub check shows"
+    if status.sealed is not None:
+        yield "sealed", Span(status.sealed, "path")
+    if status.deadline is not None and status.days_left is not None:
+        yield "deadline", f"{status.deadline}, {_days_in_words(status.days_left)}"
+
+
+def _calendar(status: Status) -> Iterator[tuple[Cell, ...]]:
+    if status.deadline is not None and status.days_left is not None:
+        today = status.deadline - timedelta(status.days_left)
+        for each in status.calendar:
+            yield f"{each.day}, {_days_in_words((each.day - today).days)}", each.what, each.source
+
+
+def _days_in_words(left: int) -> str:
+    if left < 0:
+        return f"{plural(-left, 'day')} ago"
+    return f"{plural(left, 'day')} left" if left else "today"
+
+
+def _task_items(tasks: tuple[Task, ...]) -> Iterator[str]:
+    for task in tasks[:_SHOWN]:
+        yield f"{task.where}: {task.words}"
+    if len(tasks) > _SHOWN:
+        yield f"and {len(tasks) - _SHOWN} more, which --format json lists"
 
 
 def manifest_of(path: Path) -> Path | None:

@@ -10,7 +10,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.init.draft import manifest_text, path
+from mlsub.commands.init.run import manifest_text, path
 from mlsub.io import MlsubError
 from mlsub.io.problems import FileProblemsError
 from mlsub.packing.read import expand, manifest_schema, read_manifest
