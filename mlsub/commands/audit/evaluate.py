@@ -105,7 +105,7 @@ class World(msgspec.Struct, frozen=True):
         if node.function in ("==", "!=") and type(arguments[0]) is not type(arguments[1]):
             raise NoValueError(f"column {node.column}: text or truth is compared with a number")
         try:
-            value = function.how(self, *arguments, **dict(node.named))
+            value = function.how(self, *arguments)
             answer = Band.of(value) if isinstance(value, Fraction) else value
             if self.moved and function.reads and isinstance(answer, Band):
                 # Another figure, and for two calls two others.

@@ -234,18 +234,18 @@ def _minutes_of(at: Any, results: Sequence[FoundResult]) -> list[Fraction]:
     return [one for one in minutes if one is not None]
 
 
-def _rank(at: Any, among: Sequence[FoundResult], of: FoundResult, **_: str) -> Fraction:
+def _rank(at: Any, among: Sequence[FoundResult], of: FoundResult) -> Fraction:
     """Return the place of a result by time to train, 1 for the fastest."""
     own = at.minutes(of).low
     return Fraction(1 + sum(one < own for one in _minutes_of(at, among)))
 
 
-def _fastest(at: Any, among: Sequence[FoundResult], *_: object, **__: str) -> Fraction:
+def _fastest(at: Any, among: Sequence[FoundResult], *_: object) -> Fraction:
     """Return the least minutes of some results."""
     return min(_minutes_of(at, among))
 
 
-def _most(_: Any, among: Sequence[FoundResult], *__: object, **___: str) -> Fraction:
+def _most(_: Any, among: Sequence[FoundResult], *__: object) -> Fraction:
     """Return the most results that one organisation has."""
     return Fraction(max(Counter(one.organisation for one in among).values(), default=0))
 
@@ -276,9 +276,10 @@ def previous(at: Any, of: FoundResult) -> FoundResult:
 
 
 class Function(msgspec.Struct, frozen=True):
-    """What a function takes and gives; ``how`` is called with the evaluation, arguments, and those given by name.
+    """What a function takes and gives; ``how`` is called with the evaluation and the arguments.
 
-    ``over`` says which of all results given it looks at; it is called in the same way, and ``how`` gets these second.
+    ``over`` says which of all results given it looks at; it is called in the same way, with those given by ``named``
+    names too, and ``how`` gets these results second.
     """
 
     takes: str
@@ -334,7 +335,7 @@ OPERATIONS = {
 def _over(unit: str, of: Callable[[FoundResult], object], *without: str) -> Function:
     """Return a function that counts how many different values the results of some rounds have."""
 
-    def how(_: Any, among: Sequence[FoundResult], *__: object, **___: str) -> Fraction:
+    def how(_: Any, among: Sequence[FoundResult], *__: object) -> Fraction:
         return Fraction(len({of(one) for one in among}))
 
     named = tuple(name for name in WHERE if name not in ("submitter", *without))

@@ -175,20 +175,15 @@ def _measured(unit: Unit) -> str:
     if not powers:
         return "a plain ratio" if unit.scale in (None, 1) else f"a plain ratio times {1 / unit.scale}"
     if len(powers) == 1 and powers[0][1] == 1:
-        return f"in {_unit_word(powers[0][0], unit.scale)}"
+        quantity = quantities()[powers[0][0]]
+        words = (word for word, scale in quantity.units.items() if Fraction(scale) == unit.scale != 1)
+        return f"in {next(words, quantity.own)}"
     above = "*".join(_power(name, power) for name, power in powers if power > 0) or "1"
     return f"in {above}{''.join(f'/{_power(name, -power)}' for name, power in powers if power < 0)}"
 
 
 def _power(name: str, power: int) -> str:
     return quantities()[name].own + (f"^{power}" if power > 1 else "")
-
-
-def _unit_word(name: str, scale: Fraction | None) -> str:
-    quantity = quantities()[name]
-    if scale in (None, 1):
-        return quantity.own
-    return next((word for word, own in quantity.units.items() if Fraction(own) == scale), quantity.own)
 
 
 _SHOWN = {
@@ -267,7 +262,11 @@ def _call(call: Call, names: Mapping[str, Typed]) -> Typed:
         if (problem := _choice_problem(name, value)) is not None:
             raise ExpressionError(problem, call.column)
     if call.function in ("==", "!="):
-        _check_alike(call, *(one.kind for one in found))
+        left, right = (one.kind for one in found)
+        if "result" in (left, right):
+            raise ExpressionError("results cannot be compared as such; compare minutes(...) of them", call.column)
+        if left != right and "any" not in (left, right):
+            raise ExpressionError(f"{_SHOWN[left]} is compared with {_SHOWN[right]}", call.column)
     unit = _unit(call, function.unit, [one.unit for one in found])
     return Typed(function.gives, unit if function.gives == "number" else None)
 
@@ -303,13 +302,6 @@ def _argument(call: Call, kind: str, argument: Node, names: Mapping[str, Typed])
         hint = "; minutes(...) is its time" if found.kind == "result" and kind == "number" else ""
         raise ExpressionError(f"{_SHOWN[kind]} is needed {where}, not {_SHOWN[found.kind]}{hint}", call.column)
     return found
-
-
-def _check_alike(call: Call, left: str, right: str) -> None:
-    if "result" in (left, right):
-        raise ExpressionError("results cannot be compared as such; compare minutes(...) of them", call.column)
-    if left != right and "any" not in (left, right):
-        raise ExpressionError(f"{_SHOWN[left]} is compared with {_SHOWN[right]}", call.column)
 
 
 def _expected(call: Call, function: Function) -> list[str]:
