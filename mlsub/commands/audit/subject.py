@@ -191,18 +191,16 @@ def _describe_result(of: FoundResult) -> _Subject:
     chips = _union([values for values in named_in if len(values) == 1] or named_in)
     makers = {maker for name in chips if name in all_chips() for maker in all_chips()[name].vendor}
     shown["vendor"] = ", ".join(sorted(makers)) or of.submitter
-    if of.submitter:
-        own["submitter"] = _find_organisations((of.submitter, str(of.description.get("submitter", ""))[:200]))
-        own["vendor"] = {*own["submitter"], *makers, *_find_organisations([model])}
-        own["organisation"] = {*own["vendor"], *_find_organisations(said.values())}
+    own["submitter"] = _find_organisations((of.submitter or "", str(of.description.get("submitter", ""))[:200]))
+    own["vendor"] = {*own["submitter"], *makers, *_find_organisations([model])}
+    own["organisation"] = {*own["vendor"], *_find_organisations(said.values())}
     accelerators = chips or _find_chips_in_folder_name(of.system or "")
     if accelerators or of.description:
         own["accelerator"] = accelerators
     software = [*(said.get(field, "") for field in _SOFTWARE), (of.system or "").replace("_", " ")]
     if frameworks := _union(one.values for text in software for one in read_sentence(text).of("framework")):
         own["framework"] = frameworks
-    if of.benchmark:
-        own["benchmark"] = _benchmark_names(of.usage, of.benchmark, of.round)
+    own["benchmark"] = _benchmark_names(of.usage, of.benchmark or "", of.round)
     if of.division:
         own["division"] = {of.division}
     counted, nodes, per_node = of.count_of("chips"), of.count_of("nodes"), of.number_in("accelerators_per_node")
