@@ -177,21 +177,16 @@ def status_of_manifest(manifest: Manifest, out: Path, today: date, context: Cont
     entries = _planned_entries(plan, packed.report)
     usual = [] if out == manifest.usual_out else ["-o", str(out)]
     look = shlex.join(["mlsub", "pack", str(manifest.file), *usual])
-    there, tasks = _is_there(out), tuple(tasks_of_plan(plan, packed, entries, look))
-    as_planned = there and plan.sound and packed.difference.none
+    tasks = tuple(tasks_of_plan(plan, packed, entries, look))
+    as_planned = _is_there(out) and plan.sound and packed.difference.none
     return Status(
         organisation=manifest.organisation,
-        usage=manifest.round.usage,
-        round=manifest.round.name,
         manifest=str(manifest.file),
         unasked=unasked if packed.difference.none else (),
-        package=str(out),
-        written=there,
-        **_days(manifest.round, manifest.deadline, today),
-        **_next_step(out, tasks, None if as_planned else f"{look} --write"),
+        **_round_fields(manifest.round, manifest.deadline, today),
+        **_package_fields(out, tasks, None if as_planned else f"{look} --write"),
         official=None if packed.report is None else packed.report.official.value,
         entries=entries,
-        tasks=tasks,
         review=_reviews(packed.report),
     )
 
@@ -241,17 +236,12 @@ def status_of_package(path: Path, context: Context, today: date) -> Status:
     )
     return Status(
         organisation=", ".join(dict.fromkeys(entry.organisation for entry in report.entries)),
-        usage=report.usage,
-        round=report.round,
         manifest=None if near is None else os.path.relpath(near.file),
         unasked=(),
-        package=str(path),
-        written=_is_there(path),
-        **_days(get_round(report.usage, report.round), deadline, today),
-        **_next_step(path, tasks),
+        **_round_fields(get_round(report.usage, report.round), deadline, today),
+        **_package_fields(path, tasks),
         official=report.official.value,
         entries=tuple(entries.values()),
-        tasks=tasks,
         review=_reviews(report),
     )
 
@@ -297,19 +287,23 @@ def _checked_entries(report: Report) -> Iterator[tuple[str, EntryStatus]]:
         )
 
 
-def _days(round_: Round, deadline: date | None, today: date) -> dict[str, Any]:
-    """Return the fields of a status that depend on the deadline."""
+def _round_fields(round_: Round, deadline: date | None, today: date) -> dict[str, Any]:
+    """Return the fields of a status that say which round it is, and how far off its days are."""
     left = None if deadline is None else (deadline - today).days
     calendar = () if deadline is None else tuple(calendar_of(round_, deadline))
-    return {"deadline": deadline, "days_left": left, "calendar": calendar}
+    fields = {"deadline": deadline, "days_left": left, "calendar": calendar}
+    return {"usage": round_.usage, "round": round_.name, **fields}
 
 
 def _reviews(report: Report | None) -> int:
     return 0 if report is None else len({each.defect for each in report.findings if each.kind is Kind.REVIEW})
 
 
-def _next_step(package: Path, tasks: tuple[Task, ...], write: str | None = None) -> dict[str, Any]:
-    """Return the fields of a status that say what comes next; ``write`` is the command that makes the package anew."""
+def _package_fields(package: Path, tasks: tuple[Task, ...], write: str | None = None) -> dict[str, Any]:
+    """Return the fields of a status that say what there is and what comes next.
+
+    ``write`` is the command that makes the package anew, None where it is as planned.
+    """
     state, sealed = "to-be-sealed", None
     if tasks:
         state, command, why = "unfinished", tasks[0].command, f"{tasks[0].words} ({tasks[0].where})"
@@ -324,7 +318,8 @@ def _next_step(package: Path, tasks: tuple[Task, ...], write: str | None = None)
             again = found is not None
             command = f"mlsub seal {shlex.quote(str(package))} --recipient KEY{' --force' * again}"
             why = "seal the package again, for it has changed since" if again else "seal the package for the committee"
-    return {"state": state, "sealed": sealed, "next": command, "why": why}
+    there = {"package": str(package), "written": _is_there(package), "sealed": sealed}
+    return {**there, "tasks": tasks, "state": state, "next": command, "why": why}
 
 
 def _sealed(package: Path) -> tuple[str | None, bool]:
