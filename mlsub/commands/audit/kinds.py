@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from fractions import Fraction
 from functools import lru_cache, reduce
@@ -243,9 +243,13 @@ def _typed(node: Node, names: Mapping[str, Typed]) -> Typed:
         case Name(name, column):
             if name in names:
                 return names[name]
-            hint = did_you_mean(name, names) if names else "; the file names none"
-            raise ExpressionError(f"there is no result, input or value {name!r}{hint}", column)
+            raise ExpressionError(f"there is no result, input or value {name!r}{meant_name(name, names)}", column)
     return _call(node, names)
+
+
+def meant_name(text: str, known: Iterable[str]) -> str:
+    """Return which name of a claims file was probably meant."""
+    return did_you_mean(text, known) if known else "; the file names none"
 
 
 def _call(call: Call, names: Mapping[str, Typed]) -> Typed:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path, PurePosixPath
@@ -21,7 +21,7 @@ from mlsub.commands.audit.claims import (
     Statement,
 )
 from mlsub.commands.audit.expression import Name, nodes, parse
-from mlsub.commands.audit.kinds import Typed, check_stated, parse_unit, type_of
+from mlsub.commands.audit.kinds import Typed, check_stated, meant_name, parse_unit, type_of
 from mlsub.commands.audit.verdict import BASES
 from mlsub.commands.audit.wording import NumberError, Stated
 from mlsub.io.documents import read_document
@@ -58,7 +58,7 @@ class _Reader:
     def read(self, file: Path) -> ClaimsFile:
         for name in self._written.published:
             if name not in self._written.results:
-                self._flaw(f"there is no result {name!r}{_meant(name, self._written.results)}", "published", name)
+                self._flaw(f"there is no result {name!r}{meant_name(name, self._written.results)}", "published", name)
         results = {name: self._result(name, one) for name, one in self._written.results.items()}
         self._names = {name: Typed("result") for name in results}
         inputs = {name: self._input(name, one) for name, one in self._written.inputs.items()}
@@ -156,7 +156,7 @@ class _Reader:
         """Return the document of a claim: the file's, one that it names, or its own."""
         name, documents, own = one.document, self._written.documents, one.source_override
         if name is not None and name not in documents:
-            self._flaw(f"there is no document {name!r}{_meant(name, documents)}", *here, "document")
+            self._flaw(f"there is no document {name!r}{meant_name(name, documents)}", *here, "document")
         base = documents.get(name or "", self._written.source)
         return base if own is None else replace(own, publisher=own.publisher or base.publisher)
 
@@ -217,7 +217,7 @@ class _Reader:
             here = ("claims", position, "same_quantity")
             for number, name in enumerate(statement.claim for statement in claim.same_quantity):
                 if name is not None and name not in by_id:
-                    self._flaw(f"there is no claim {name!r}{_meant(name, by_id)}", *here, number)
+                    self._flaw(f"there is no claim {name!r}{meant_name(name, by_id)}", *here, number)
                 elif name is not None and by_id[name].figure is None:
                     self._flaw(f"claim {name!r} states no value", *here, number)
             others = [by_id[one.claim].figure for one in claim.same_quantity if one.claim in by_id]
@@ -253,10 +253,6 @@ def _text(written: Any) -> str:
 def _several(written: Any) -> tuple[Any, ...]:
     """One thing or several as several."""
     return written if isinstance(written, tuple) else () if written is None else (written,)
-
-
-def _meant(text: str, known: Iterable[str]) -> str:
-    return did_you_mean(text, known) if known else "; the file names none"
 
 
 def _inside(place: str, *, many: bool) -> bool:
