@@ -17,7 +17,7 @@ from mlsub.commands.audit.expression import Call, Constant, Name, Node, conditio
 from mlsub.commands.audit.functions import NoValueError, accelerators_meant
 from mlsub.commands.audit.kinds import parse_unit
 from mlsub.commands.audit.results import COUNTS, FoundResult
-from mlsub.commands.audit.sentence import Phrase, Sentence, counted_unit, vocabulary
+from mlsub.commands.audit.sentence import Phrase, Sentence, counted_unit, ends_with, vocabulary
 from mlsub.commands.audit.subject import names_only, unstated
 from mlsub.commands.audit.verdict import TextDifference
 from mlsub.commands.audit.wording import MINUTES, decimal
@@ -35,7 +35,6 @@ _COMPARED = (*_BESIDE, "best", "-", "==", "!=")
 _EVENED = frozenset((*COUNTS, "hosts", "per_chip", "per_dollar", "energy", "same"))
 _CLAUSE = re.compile(r"[;:!?]|[.,](?![0-9])")
 _FOUR_WORDS = re.compile(r" ?(?:\w+ ){0,3}\w+")
-_HALF = re.compile(r"(?<!\w)(?:half|thirds?|quarters?|fifths?|sixth|eighth|tenth)$")
 #: So many characters at most stand between a word such as faster and "than".
 _FAR = 60
 #: What the names of a sentence are of that say by what results are chosen.
@@ -150,7 +149,8 @@ def _compared_clauses(sentence: Sentence, of: str) -> tuple[str, str] | None:
         if of in phrase.values and near:
             before, behind = _CLAUSE.split(text[: phrase.start])[-1], _CLAUSE.split(text[near[0] :])[0]
             # "Half as long" is less.
-            turned = (phrase.kind == "more") is not bool(_HALF.search(small(before).rstrip()))
+            part = ends_with(small(before), ("half", *vocabulary()["number"].parts))
+            turned = (phrase.kind == "more") is not part
             return (behind, before) if turned else (before, behind)
     return None
 
