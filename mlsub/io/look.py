@@ -95,6 +95,11 @@ def names_in(folder: AnyPath) -> list[str]:
         return []
 
 
+def lies_in(path: AnyPath, folder: AnyPath) -> bool:
+    """Whether a path is a folder, or something in it, by their real names."""
+    return f"{os.path.realpath(path)}{os.sep}".startswith(f"{os.path.realpath(folder)}{os.sep}")
+
+
 def walk(folder: AnyPath, *, topdown: bool = True) -> Iterator[tuple[str, list[str], list[str]]]:
     """Yield each folder below a folder with the names of its folders and files, as :func:`os.walk` does.
 

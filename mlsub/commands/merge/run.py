@@ -18,11 +18,11 @@ import msgspec
 from mlsub.findings import Finding, Severity, Verdict
 from mlsub.io import MlsubError
 from mlsub.io.folders import Piece, check_free
-from mlsub.io.look import content_digest
+from mlsub.io.look import content_digest, lies_in
 from mlsub.io.show import first_few, plural
 from mlsub.log.changes import changed_fields
 from mlsub.packing.pack import GivenWaivers, PackOptions, Waived, judge
-from mlsub.packing.plan import PackagePlan, lies_in
+from mlsub.packing.plan import PackagePlan
 from mlsub.packing.read import read_waivers
 from mlsub.packing.runs import OmittedSource
 from mlsub.packing.tree import compare_trees

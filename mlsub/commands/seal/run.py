@@ -22,13 +22,12 @@ from msgspec.structs import replace
 from mlsub.findings import Effect, Finding, Severity, Verdict
 from mlsub.io import VERSION, MlsubError
 from mlsub.io.folders import back_up_foreign, bytes_digest, write_record
-from mlsub.io.look import failing_as, file_digest
+from mlsub.io.look import failing_as, file_digest, lies_in
 from mlsub.io.show import first_few, plain
 from mlsub.io.write import check_output, put_file, staging_beside, sync_file, write_file
 from mlsub.packing.archive import write_archive
 from mlsub.packing.forms import Form, Key, check_key, encrypt
 from mlsub.packing.names import MANIFEST_SUFFIX, RECEIPT_SUFFIX, SHA1_SUFFIX, name_problem
-from mlsub.packing.plan import lies_in
 from mlsub.packing.statement import SealedTree, render_statement
 from mlsub.packing.tree import RefusedError, Tree, real_folder, scan
 from mlsub.present.document import Document, Facts, Findings, Text, document
