@@ -30,7 +30,7 @@ from mlsub.commands.site.runs import convergence_section, runs_section
 from mlsub.commands.site.tables import energy_cell, rcp_cell
 from mlsub.divisions import OPEN
 from mlsub.findings import Finding, Kind, Severity, Verdict
-from mlsub.io.show import first_few, flat, show
+from mlsub.io.show import first_few, flat, join_words, show
 from mlsub.present.document import Cell, Code, Facts, Findings, Meaning, Section, Span, Table, Text, lines_of, text_of
 from mlsub.present.entries import BY_LOGS, REHEARSAL, verdict_span
 from mlsub.present.findings import MAX_PLACES, facts_of, grouped, label_of
@@ -280,7 +280,7 @@ def bibtex(one: SiteResult) -> str:
 
 
 def findings_section(findings: Sequence[Finding], *, forgiven: bool) -> Section:
-    """Return the findings of an entry, by severity; notes of reviewers are counted.
+    """Return the findings of an entry, by severity, and how many there are; notes of reviewers are counted alone.
 
     Args:
         findings: those of the entry.
@@ -294,23 +294,21 @@ def findings_section(findings: Sequence[Finding], *, forgiven: bool) -> Section:
         ("what was found", _found_text),
         ("places", lambda group: Span(_lines_text(dict(facts_of(group))["in"]), value=float(len(group)))),
     )
-    by_severity = list(_by_severity(told))
-    # A row a defect, with all its places.
-    tables = (build_table(words, groups[:MAX_ROWS], columns) for words, groups in by_severity)
-    *first, last = [words for words, _ in by_severity] or ["None"]
-    notes = len(grouped(one for one in findings if one not in told))
-    counts = f"{', '.join(first)} and {last}" if first else last
-    counts += f", and {count_text(notes, 'review note')} (mlsub check)." if notes else "."
-    words = (counts, _REVIEW) if any(one.kind is Kind.REVIEW for one in told) else (counts,)
-    return Section("Findings", (*map(Text, words), *tables), anchor="findings")
-
-
-def _by_severity(findings: Sequence[Finding]) -> Iterator[tuple[str, list[list[Finding]]]]:
+    counts, tables = [], []
     for severity in Severity:
-        groups = grouped(finding for finding in findings if finding.severity is severity)
+        # A row a defect, with all its places.
+        groups = grouped(one for one in told if one.severity is severity)
         if groups:
+            counts.append(count_text(len(groups), severity.value))
+            places = sum(map(len, groups))
+            among = f" in {count_text(places, 'place')}" if places > len(groups) else ""
             left = f", of which the first {MAX_ROWS} are shown" if len(groups) > MAX_ROWS else ""
-            yield count_text(len(groups), severity.value) + left, groups
+            tables.append(build_table(f"{counts[-1]}{among}{left}", groups[:MAX_ROWS], columns))
+    if notes := len(grouped(one for one in findings if one not in told)):
+        counts.append(f"{count_text(notes, 'review note')} that mlsub check names")
+    said = f"{count_text(len(grouped(findings)), 'finding')}: {join_words(counts)}." if counts else "None."
+    words = (said, _REVIEW) if any(one.kind is Kind.REVIEW for one in told) else (said,)
+    return Section("Findings", (*map(Text, words), *tables), anchor="findings")
 
 
 def _found_text(group: Sequence[Finding]) -> str:
