@@ -82,7 +82,7 @@ def record_chart(site: Site, benchmark: Results, shown: Results | None = None) -
             words = [f"{one.holder}, {one.result.round_key}" for one in (chain[-1], *chain[:-1][:1])]
             views[view.name] = {
                 **_over_rounds(site, view, some, by, steps),
-                "title": _headline(view, chain, some),
+                "title": _headline(view, chain, some) + DAGGER * bool(drawn.beside(chain[-1]).missing),
                 "about": f"{'Best' if shown else 'Record'}: {'; first '.join(words)}.",
             }
     more = {"key": f"record-{drawn[-1].result.benchmark_name}", "link": drawn[-1].benchmark_href}
@@ -117,8 +117,7 @@ def _headline(view: View, chain: Results, closed: Results) -> str:
     else:
         since = "" if last.result.round_key == closed.rounds[-1] else ", not beaten since"
         said += f" in {last.result.round_key}{since}"
-    mark = DAGGER if closed.beside(last).missing else ""
-    return f"{last.result.benchmark_title}{view.where}: {said}{mark}"
+    return f"{last.result.benchmark_title}{view.where}: {said}"
 
 
 def _chart_of_views(views: dict[str, dict[str, Any]], link: str = "", key: str = "", **data: Any) -> Chart:

@@ -85,7 +85,7 @@ def _leaders(site: Site) -> Iterator[Section]:
 
 def _fastest(site: Site) -> Iterator[Section]:
     if len(site.results.closed.rounds) > 1:
-        tables = best_tables(site.results, "fastest", by_round(site.results.rounds))
+        tables = best_tables(site.results, "fastest", by_round(site.results))
         yield Section("Fastest Closed results", (Text(_FASTEST), *tables), anchor="fastest")
 
 

@@ -63,7 +63,7 @@ _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", 
 _SPECIAL = re.compile(r"[&<>\"']")
 #: Longer texts are given the room of several lines.
 _LONG = 48
-_NUMBER = re.compile(r"-?\d[\d,]*(\.\d+)?(e[+-]?\d+)?[†×%]?|–|")
+_NUMBER = re.compile(r"-?\d[\d,]*(\.\d+)?(e[+-]?\d+)?[†×%]?|[–†]|")
 #: A number with its decimals, to which spaces may be added; they are as wide as its point and as its digits.
 _DECIMALS = re.compile(r"-?\d[\d,]*(?:\.(\d+))?(?![\d.e])")
 _POINT_SPACE, _DIGIT_SPACE = "\u2008", "\u2007"
