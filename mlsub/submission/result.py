@@ -20,7 +20,7 @@ from mlsub.submission.find import organisation
 from mlsub.submission.model import LogReport
 from mlsub.submission.report import EntryResult, Report
 from mlsub.systems.description import read_content
-from mlsub.systems.fields import SystemFacts, show_status
+from mlsub.systems.fields import SystemFacts, is_not_applicable, show_status
 from mlsub.systems.names import chip_columns
 
 _NO_FACTS = SystemFacts()
@@ -30,6 +30,8 @@ _REPOSITORIES = {
     "hpc": "https://github.com/mlcommons/hpc_results_v{round}",
 }
 _BRANCH = "main"
+#: The accelerator of results whose description says that there are none.
+CPU_ONLY = "CPU only"
 #: Fields that hold more than a cell: what they hold has columns of its own, or none.
 _NESTED = frozenset(("official", "minutes", "rcp", "score", "energy", "logs", "findings", "overlay"))
 
@@ -102,6 +104,12 @@ class Result(EntryResult, frozen=True, kw_only=True):
     def verdict(self) -> str:
         """``accepted`` or ``rejected``, by the official checker."""
         return self.official.value
+
+    @property
+    def accelerator(self) -> str | None:
+        """Its accelerator by its name, or as the description has it where no table of names does; None without any."""
+        model = CPU_ONLY if self.accelerators_count == 0 else self.accelerator_model_name
+        return self.accelerator_name or (None if is_not_applicable(model) else model)
 
     @property
     def accepted(self) -> bool:

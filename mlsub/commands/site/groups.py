@@ -160,8 +160,8 @@ def _record(results: Results) -> SiteResult | None:
 
 
 def _record_cell(results: Results) -> Span | None:
-    record = _record(results)
-    return view_cell(next(views_of(results)), record) if record else None
+    record, view = _record(results), next(views_of(results))
+    return view_cell(view, record)._replace(note=view.where.strip()) if record else None
 
 
 def _benchmark_sections(site: Site, results: Results) -> Iterator[Section]:

@@ -30,7 +30,7 @@ _FASTEST = (
     "Published scores of the results here, whatever their verdict. Rounds have different rules: records are of rounds "
     "that MLCommons calls comparable."
 )
-_ROUND = ("result", "plain minutes", "verdict", "organisation", "system", "number", "accelerator")
+_ROUND = ("result", "plain minutes", "verdict", "organisation", "system", "accelerators")
 
 
 def home_page(site: Site, title: str | None) -> Page:

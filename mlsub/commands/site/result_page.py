@@ -105,7 +105,7 @@ def result_title(one: SiteResult) -> str:
     """Return who, what, on what, in which division and round: ACME, BERT, rack1 (16 × GC200), Closed, v1.0."""
     result, system = one.result, one.system_name
     kind = f" ({result.scaling_type} scaling)" if result.scaling_type else ""
-    count, chip = result.accelerators_count, one.accelerator
+    count, chip = result.accelerators_count, result.accelerator
     # What is in the system, unless its name says so.
     if count and chip and not (flat(chip) in flat(system) and str(count) in system):
         system += f" ({count:,} × {chip})"
@@ -242,7 +242,7 @@ def citation_section(one: SiteResult) -> Section:
 
 
 def _sentence(one: SiteResult) -> str:
-    chip, count = one.accelerator, one.result.accelerators_count
+    chip, count = one.result.accelerator, one.result.accelerators_count
     with_chips = f" with {count:,} {chip}" if count and chip else ""
     start = "In" if one.result.publication_date is not None else "Unverified: in"
     who = f"{one.submitter} {one.system_name}{with_chips}"
