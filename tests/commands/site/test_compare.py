@@ -20,6 +20,8 @@ from mlsub.commands.site.results import Results, Site
 from mlsub.commands.site.runs import convergence_section
 from mlsub.commands.site.views import standings
 from mlsub.present.document import Column, Span, Table
+from mlsub.score.difference.measure import measure
+from mlsub.score.difference.words import explain
 from tests.commands.site.sites import blocks_of, changed, facts_of, made_of, script, sections_of, site_of, words_of
 from tests.commands.site.sites import charts_of as charts
 from tools.support.make_tree import make_tree
@@ -112,11 +114,20 @@ def test_a_result_has_its_rank_and_why_its_neighbours_are_faster_and_slower(site
     (table,) = blocks_of(sections_of(page)["neighbours"], Table)
     shown = [[cell.text for cell in row if isinstance(cell, Span)] for row in table.rows]
     assert [row[:1] + row[2:3] for row in shown] == [["next faster", "10.0"], ["next slower", "15.0"]]
-    assert shown[0][3].startswith("B is 16.7 % shorter (1.20x, 12.000000 → 10.000000 min)")
-    assert shown[1][3].startswith("B is 25.0 % longer (0.80x, 12.000000 → 15.000000 min)")
+    assert shown[0][3].startswith("B is 16.7 % shorter (1.20x, 12.0 → 10.0 min)")
+    assert shown[1][3].startswith("B is 25.0 % longer (0.80x, 12.0 → 15.0 min)")
     first = table.rows[0][0]
     assert isinstance(first, Span)
     assert first.link == "compare.html#a=training_1.0_acme_rack1_resnet&b=training_1.0_acme_rack2_resnet"
+
+
+def test_the_sentence_on_a_neighbour_names_accelerators_that_differ(site: Site) -> None:
+    one, other = (changed(site.results[0], accelerator_name=chip) for chip in ("MI325X", "MI355X"))
+    none = changed(one, accelerator_name=None, accelerator_model_name="N/A", accelerators_count=0)
+    answers = [explain(measure(one.result), measure(it.result)).answer for it in (other, none, one)]
+    assert answers[0].endswith(" Also different: accelerator MI325X -> MI355X.")
+    assert answers[1].endswith(" Also different: accelerator MI325X -> CPU only.")
+    assert "accelerator" not in answers[2]
 
 
 def test_folders_without_logs_are_said_beside_a_rank(site: Site) -> None:
