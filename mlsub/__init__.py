@@ -44,9 +44,9 @@ def check(
         The report. Where nothing could be checked its ``official`` is ``"not-checked"`` and a finding says why;
         bad input never raises.
     """
-    from mlsub.workspace import check_path
+    from mlsub.workspace import Context, Request, check_paths
 
-    return check_path(path, round=round, usage=usage, jobs=jobs)
+    return check_paths([path], Context(Request(round, usage), jobs=jobs))[0]
 
 
 def results(

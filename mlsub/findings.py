@@ -103,6 +103,8 @@ class Effect(StrEnum):
     UNKNOWN_ROUND = "unknown-round"
     #: Runs are missing.
     RUNS_MISSING = "runs-missing"
+    #: Where the runs that are there converged, those that are missing explain it.
+    NEEDS_RUNS = "needs-runs"
     #: An organisation lies in another folder, where no package checker looks.
     TOO_DEEP = "too-deep"
     #: Logs lie where no checker reads them.

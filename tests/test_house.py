@@ -35,7 +35,10 @@ def test_each_command_has_a_room_of_its_name() -> None:
 
 
 def imported(tree: ast.AST) -> Iterator[str]:
+    """The modules and names of mlsub that a module imports."""
     for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names if name.name.startswith("mlsub"))
         if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("mlsub"):
             yield from (f"{node.module}.{name.name}" for name in node.names)
 
@@ -74,16 +77,18 @@ def _is_id(node: ast.AST) -> bool:
 
 
 def _looks_at_id(node: ast.AST) -> bool:
-    """Whether code compares an id of a rule or a message with a text, or looks into one; both together are a defect."""
+    """Whether code compares an id of a rule, or a message, with a value, or looks into it as a text."""
     if isinstance(node, ast.Compare):
         by_value = any(not isinstance(operator, (ast.Is, ast.IsNot)) for operator in node.ops)
         return by_value and any(map(_is_id, (node.left, *node.comparators)))
+    if isinstance(node, ast.Match):
+        return _is_id(node.subject)
     called = node.func if isinstance(node, ast.Call) else None
     return isinstance(called, ast.Attribute) and called.attr in _LOOKS and _is_id(called.value)
 
 
 def looking_at_ids(tree: ast.AST, function: str = "") -> Iterator[str]:
-    """The functions that do so."""
+    """The functions that compare or look into ids and messages."""
     for node in ast.iter_child_nodes(tree):
         if _looks_at_id(node):
             yield function
@@ -99,24 +104,26 @@ def test_what_findings_do_is_no_matter_of_ids_and_messages() -> None:
     assert sorted(found) == sorted(COMPARED)
 
 
-#: What measures time or memory.
+#: What measures time or memory, or gives up after another time than HUNG.
 MEASURES = re.compile(
-    r"process_time|perf_counter|thread_time|getrusage|RUSAGE|maxrss|tracemalloc|timeit|VmHWM|VmRSS|os\.times|time\.time\(|deadline=\d"
+    r"process_time|perf_counter|thread_time|getrusage|RUSAGE|maxrss|tracemalloc|timeit|VmHWM|VmRSS|os\.times"
+    r"|time\.time(?:_ns)?\(|(?:deadline|timeout)=\d|(?:alarm|set_default_timeout)\([1-9]"
 )
-#: A program that no test of `make test` decides by.
-MEASURING = "tools/campaigns/limits/__main__.py"
 
 
 def test_no_test_measures_time_or_memory() -> None:
-    """Such a test fails by luck. Count instead (``tests/counted.py``), or measure in ``make campaigns``."""
+    """Such a test fails by luck. Count instead (``tests/counted.py``), or measure in ``make campaigns``.
+
+    What waits gives up after HUNG; a test that reads a clock for that names it.
+    """
     found = []
-    for file in sorted((REPOSITORY / "tests").rglob("*.py")):
-        shown, text = file.relative_to(REPOSITORY).as_posix(), file.read_text("utf-8")
-        if shown == MEASURING or file.name.startswith("measured_") or file == Path(__file__):
-            continue
-        found += [f"{shown}: {match[0]}" for match in MEASURES.finditer(text)]
-        if file.name.startswith("test_") and "monotonic()" in text and "HUNG" not in text:
-            found.append(f"{shown}: waits for another time than HUNG")
+    for folder in ("tests", "tools/support"):
+        for file in sorted((REPOSITORY / folder).rglob("*.py")):
+            shown, text = file.relative_to(REPOSITORY).as_posix(), file.read_text("utf-8")
+            if file != Path(__file__):
+                found += [f"{shown}: {match[0]}" for match in MEASURES.finditer(text)]
+                if file.name.startswith("test_") and "monotonic()" in text and "HUNG" not in text:
+                    found.append(f"{shown}: waits for another time than HUNG")
     assert found == []
 
 

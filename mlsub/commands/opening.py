@@ -6,12 +6,9 @@ import re
 from collections.abc import Callable
 from functools import partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
-
-if TYPE_CHECKING:
-    from mlsub.packing.forms import Key
 
 _SIZE = re.compile(r"(\d{1,18}) ?(|[KMGT]i?B|B)", re.IGNORECASE)
 _UNITS = ("", "K", "M", "G", "T")
@@ -33,7 +30,16 @@ def opening_options(function: Callable[..., None]) -> Callable[..., None]:
     )
     @wraps(function)
     def called(identity: Path | None, passphrase_file: Path | None, **others: Any) -> None:
-        function(key=_key(identity, passphrase_file), **others)
+        from mlsub.packing.forms import Form, Key, read_identities, read_passphrase
+
+        if identity and passphrase_file:
+            raise click.UsageError("--identity and --passphrase-file exclude each other.")
+        key = None
+        if identity:
+            key = Key(Form.RECIPIENTS, identities=read_identities(identity))
+        elif passphrase_file:
+            key = Key(Form.PASSPHRASE, passphrase=read_passphrase(passphrase_file))
+        function(key=key, **others)
 
     return called
 
@@ -48,13 +54,3 @@ def parse_size(_: click.Context, __: click.Parameter, value: str | None) -> int 
     unit = match[2].upper()
     step = 1024 if "I" in unit else 1000
     return int(match[1]) * int(step ** _UNITS.index(unit[:1].replace("B", "")))
-
-
-def _key(identity: Path | None, passphrase_file: Path | None) -> Key | None:
-    from mlsub.packing.forms import Form, Key, read_identities, read_passphrase
-
-    if identity and passphrase_file:
-        raise click.UsageError("--identity and --passphrase-file exclude each other.")
-    if identity:
-        return Key(Form.RECIPIENTS, identities=read_identities(identity))
-    return Key(Form.PASSPHRASE, passphrase=read_passphrase(passphrase_file)) if passphrase_file else None

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from mlsub.commands.settings import SOURCES, apply_waivers, on_command_line, path_arguments, setting
+from mlsub.commands.settings import SOURCES, apply_waivers, on_command_line, option_group, path_arguments, setting, tell
 from mlsub.io import MlsubError
 from mlsub.present.terminal import progress_bar
 
@@ -157,36 +156,22 @@ def asks(
         *_cache_options(reads=reads),
     ]
 
-    def decorate(function: Callable[..., None]) -> Callable[..., None]:
-        @wraps(function)
-        def called(**values: Any) -> None:
-            others = {name: value for name, value in values.items() if name not in _ASKED}
-            function(asked=_request(values), **others)
-
-        return _with_options(called, options)
-
-    return decorate
+    return option_group(options, _as_request)
 
 
-def _with_options(function: Callable[..., None], options: Sequence[Callable[[F], F]]) -> Callable[..., None]:
-    """The function with options, in the order of its help."""
-    for option in reversed(options):
-        function = option(function)
-    return function
-
-
-def _request(values: Mapping[str, Any]) -> Request:
-    """What is asked for with the values of options."""
+def _as_request(**values: Any) -> dict[str, Any]:
+    """What is asked for with the values of options, and the other values."""
     from mlsub.convergence import Options
     from mlsub.workspace.places import Request
 
-    return Request(
+    asked = Request(
         round=values.get("round"),
         usage=values.get("usage"),
         overlay=values.get("rules"),
         convergence=Options(values.get("rcp"), values.get("train_samples"), values.get("points", "published")),
         paths=values.get("paths", ()),
     )
+    return {"asked": asked} | {name: value for name, value in values.items() if name not in _ASKED}
 
 
 def require_paths(paths: Sequence[str]) -> None:
@@ -211,19 +196,15 @@ def benchmark_options(*options: Callable[[F], F]) -> Callable[[Callable[..., Non
         setting("--round", "round_", metavar="ROUND", help=newest),
     ]
 
-    def decorate(function: Callable[..., None]) -> Callable[..., None]:
-        @wraps(function)
-        def called(
-            benchmark: str, round_: str | None, usage: str | None, overlay: str | None = None, **others: Any
-        ) -> None:
-            from mlsub.rounds import find_benchmark
+    def find(
+        benchmark: str, round_: str | None, usage: str | None, overlay: str | None = None, **others: Any
+    ) -> dict[str, Any]:
+        from mlsub.rounds import find_benchmark
 
-            found, name = find_benchmark(benchmark, round_, usage, overlay)
-            function(round_=found, benchmark=name, **others)
+        found, name = find_benchmark(benchmark, round_, usage, overlay)
+        return {"round_": found, "benchmark": name, **others}
 
-        return _with_options(called, [*named, *options])
-
-    return decorate
+    return option_group([*named, *options], find)
 
 
 def rcp_points(function: F) -> F:
@@ -280,7 +261,7 @@ def _close_cache(cache: Cache, ctx: click.Context) -> None:
     cache.close()
     if cache.asked and cache.folder.is_dir() and ctx.params.get("detail") == "full":
         reused = ", ".join(f"{cache.reused[kind]} of {count} {kind}" for kind, count in cache.asked.items() if count)
-        click.echo(f"mlsub {ctx.command.name}: cache: reused {reused}", err=True)
+        tell(f"cache: reused {reused}", ctx.command.name)
 
 
 def check_own_rules(rules: str | None) -> str | None:
@@ -330,28 +311,20 @@ _CHOICE_OPTIONS = (
 )
 
 
-def choice_options(function: Callable[..., None]) -> Callable[..., None]:
-    """--select, --ignore, --only, --severity, --quiet, --summary and --verbose.
+def _as_choice(
+    select: tuple[str, ...], ignore: tuple[str, ...], only: str | None, severity: str, detail: str | None, **others: Any
+) -> dict[str, Any]:
+    from mlsub.findings import Kind, Severity
+    from mlsub.submission.report import Choice
 
-    The function gets them as ``choice`` (:class:`mlsub.submission.report.Choice`) and ``detail``
-    (:data:`mlsub.submission.report.Detail`, None if nothing was asked for); it calls :func:`check_rule_names` itself.
-    """
+    kind = None if only is None else Kind(only)
+    choice = Choice(select=select, ignore=ignore, only=kind, severity=Severity(severity))
+    # What a settings file selects for every day is not what somebody wants to read now.
+    return {"choice": choice, "detail": detail or ("full" if on_command_line("select") else None), **others}
 
-    @wraps(function)
-    def called(
-        select: tuple[str, ...],
-        ignore: tuple[str, ...],
-        only: str | None,
-        severity: str,
-        detail: str | None,
-        **others: Any,
-    ) -> None:
-        from mlsub.findings import Kind, Severity
-        from mlsub.submission.report import Choice
 
-        kind = None if only is None else Kind(only)
-        choice = Choice(select=select, ignore=ignore, only=kind, severity=Severity(severity))
-        # What a settings file selects for every day is not what somebody wants to read now.
-        function(choice=choice, detail=detail or ("full" if on_command_line("select") else None), **others)
-
-    return _with_options(called, _CHOICE_OPTIONS)
+#: --select, --ignore, --only, --severity, --quiet, --summary and --verbose.
+#:
+#: The function gets them as ``choice`` (:class:`mlsub.submission.report.Choice`) and ``detail``
+#: (:data:`mlsub.submission.report.Detail`, None if nothing was asked for); it calls :func:`check_rule_names` itself.
+choice_options = option_group(_CHOICE_OPTIONS, _as_choice)

@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -14,9 +13,10 @@ import click
 
 from mlsub.commands import Command
 from mlsub.commands.ending import COULD_NOT
-from mlsub.commands.settings import check_settings, setting
+from mlsub.commands.settings import check_settings, option_group, setting
+from mlsub.commands.settings import tell as tell
 from mlsub.io import MlsubError
-from mlsub.io.show import inert, message_line, tolerate
+from mlsub.io.show import inert, tolerate
 from mlsub.io.write import cannot_write, check_output, write_file
 from mlsub.present import CI_FORMATS, FILE_ENDINGS, FORMATS, format_of_file
 from mlsub.present.terminal import render
@@ -195,16 +195,11 @@ def write_answer(content: str | bytes, format_: str = "text") -> None:
     sys.stdout.buffer.flush()
 
 
-def format_options(*formats: str) -> Callable[[F], F]:
-    """--format, one of these; text if not given."""
-    return setting(
-        "--format",
-        "format_",
-        type=click.Choice(formats),
-        default="text",
-        show_default=True,
-        help="Set the output format.",
-    )
+def format_options(*formats: str, by_name: bool = False) -> Callable[[F], F]:
+    """--format, one of these; text if not given, or None where the name of a file may ask for another."""
+    usual = {"default": "text", "show_default": True, "help": "Set the output format."}
+    named = {"help": "Set the output format; otherwise taken from the ending of FILE, or text."}
+    return setting("--format", "format_", type=click.Choice(formats), **(named if by_name else usual))
 
 
 #: --format, for any document.
@@ -229,21 +224,15 @@ def output_options(
     output_ = click.option(
         "-o", "--output", metavar="FILE", type=file, help="Write to FILE instead of standard output."
     )
-    otherwise = "Set the output format; otherwise taken from the ending of FILE, or text."
-    chosen = setting("--format", "format_", type=click.Choice(formats), help=otherwise)
 
-    def decorate(function: Callable[..., None]) -> Callable[..., None]:
-        @wraps(function)
-        def called(format_: str | None, output: Path | None, force: bool, **others: Any) -> None:
-            output = None if output is not None and str(output) == "-" else output
-            if output is not None:
-                check_output(output, force=force)
-                format_ = format_ or (format_of_file(output, formats) if by_name else None)
-            function(target=Target(command, format_ or formats[0], output, force), **others)
+    def aim(format_: str | None, output: Path | None, force: bool, **others: Any) -> dict[str, Any]:
+        output = None if output is not None and str(output) == "-" else output
+        if output is not None:
+            check_output(output, force=force)
+            format_ = format_ or (format_of_file(output, formats) if by_name else None)
+        return {"target": Target(command, format_ or formats[0], output, force), **others}
 
-        return (chosen if by_name else format_options(*formats))(output_(_FORCE(called)))
-
-    return decorate
+    return option_group((format_options(*formats, by_name=by_name), output_, _FORCE), aim)
 
 
 class CheckCommand(Command):
@@ -283,19 +272,15 @@ def check_output_options(command: str) -> Callable[[Callable[..., None]], Callab
         help="Write to FILE too, in the --format before it, or by its ending; repeatable.",
     )
 
-    def decorate(function: Callable[..., None]) -> Callable[..., None]:
-        @wraps(function)
-        def called(formats: tuple[str, ...], outputs: tuple[Path, ...], force: bool, **others: Any) -> None:
-            values: dict[str, list[str | Path]] = {"formats": list(formats), "outputs": list(outputs)}
-            order = click.get_current_context().meta.get(_ORDER, ())
-            given = [values[name].pop(0) for name in order]
-            # A format that is not on the command line is that of the settings, for standard output.
-            usual = str(values["formats"][0]) if values["formats"] else "text"
-            function(target=targets(command, given, force=force, usual=usual), **others)
+    def aim(formats: tuple[str, ...], outputs: tuple[Path, ...], force: bool, **others: Any) -> dict[str, Any]:
+        values: dict[str, list[str | Path]] = {"formats": list(formats), "outputs": list(outputs)}
+        order = click.get_current_context().meta.get(_ORDER, ())
+        given = [values[name].pop(0) for name in order]
+        # A format that is not on the command line is that of the settings, for standard output.
+        usual = str(values["formats"][0]) if values["formats"] else "text"
+        return {"target": targets(command, given, force=force, usual=usual), **others}
 
-        return format_(output(_FORCE(called)))
-
-    return decorate
+    return option_group((format_, output, _FORCE), aim)
 
 
 def targets(command: str, given: Sequence[str | Path], *, force: bool, usual: str = "text") -> Target:
@@ -359,22 +344,13 @@ def tell_unchecked(reports: Sequence[Report]) -> None:
                 tell(in_one_line(finding))
 
 
-def tell(message: str, command: str = "") -> None:
-    """Say something beside the answer, on standard error."""
-    click.echo(message_line(f"{f'mlsub {command}'.rstrip()}: {message}"), err=True)
-
-
 def write_output(file: Path, content: bytes, *, force: bool) -> None:
     """Write a file that -o names, and say where what it replaces is kept.
 
     Raises:
         MlsubError: see :func:`mlsub.io.write.write_file`.
     """
-    tell_kept(file, write_file(file, content, force=force))
-
-
-def tell_kept(file: Path, kept: Path | None) -> None:
-    """Say under which name a file is kept that was replaced."""
+    kept = write_file(file, content, force=force)
     if kept is not None:
         tell(f"what {file} held before is kept as {kept.name}")
 

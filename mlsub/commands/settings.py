@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -82,11 +82,8 @@ class Setting(click.Option):
         of_file = given.loaded.value(self.setting) if given.loaded else None
         if of_file is None or not self._takes(of_file):
             return value, source
-        return self._several(of_file), ParameterSource.DEFAULT_MAP
-
-    def _several(self, value: Any) -> Any:
-        """A value as the option has it: one of several where it may be given more than once."""
-        return (value,) if self.multiple and not isinstance(value, tuple) else value
+        alone = self.multiple and not isinstance(of_file, tuple)
+        return (of_file,) if alone else of_file, ParameterSource.DEFAULT_MAP
 
     def _of_environment(self, ctx: click.Context, text: str) -> Any:
         """The value of the variable; None where it is one of other commands.
@@ -120,6 +117,29 @@ def setting(*names: str, **words: Any) -> Callable[[F], F]:
     return click.option(*names, cls=Setting, **words)
 
 
+def option_group(
+    options: Iterable[Callable[[F], F]], make: Callable[..., dict[str, Any]]
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return a decorator that adds options, in the order of the help, and gives a function what is made of the values.
+
+    Args:
+        options: what they are.
+        make: gets the values of all options of the command by name, and returns what the function gets in their place.
+    """
+    in_order = list(options)
+
+    def decorate(function: Callable[..., None]) -> Callable[..., None]:
+        @wraps(function)
+        def called(**values: Any) -> None:
+            function(**make(**values))
+
+        for option in reversed(in_order):
+            called = option(called)
+        return called
+
+    return decorate
+
+
 def fail_on_options(function: Callable[..., None]) -> Callable[..., None]:
     """--fail-on and --strict; the function gets ``fail_on``, the least severity of review findings that count."""
 
@@ -142,12 +162,11 @@ def fail_on_options(function: Callable[..., None]) -> Callable[..., None]:
 
 def config_options() -> list[click.Option]:
     """--config and --isolated."""
-    file = click.Path()
     return [
         click.Option(
             ["--config"],
             metavar="FILE",
-            type=file,
+            type=click.Path(),
             expose_value=False,
             help="Use the settings in FILE instead of looking for one; see docs/configuration.md.",
         ),
@@ -210,7 +229,7 @@ def apply_waivers_to_findings(findings: Sequence[Finding], root: str | Path) -> 
     if hidden := len(findings) - len(kept):
         ctx = click.get_current_context()
         if _HIDDEN not in ctx.meta:
-            ctx.call_on_close(lambda: _say(ctx, f"hidden: {ctx.meta[_HIDDEN]} by per-path-ignores"))
+            ctx.call_on_close(lambda: tell(f"hidden: {ctx.meta[_HIDDEN]} by per-path-ignores", ctx.command.name))
         ctx.meta[_HIDDEN] = ctx.meta.get(_HIDDEN, 0) + hidden
     return kept
 
@@ -234,7 +253,7 @@ def given_of(ctx: click.Context, opts: Mapping[str, Any]) -> Given:
                 raise
             ctx.meta[_ERROR], given = error, Given(environment=False)
         ctx.meta[_KEY] = given
-        _tell(ctx, given)
+        _tell_settings(ctx, given)
     found: Given = ctx.meta[_KEY]
     return found
 
@@ -273,19 +292,21 @@ def path_arguments(ctx: click.Context, values: Mapping[str, Any]) -> list[str]:
     return [os.fspath(word) for word in words if isinstance(word, str | os.PathLike) and word != "-"]
 
 
-def _say(ctx: click.Context, message: str) -> None:
-    click.echo(message_line(f"mlsub {ctx.command.name}: {message}"), err=True)
+def tell(message: str, command: str | None = None) -> None:
+    """Say something beside the answer of a command, on standard error."""
+    click.echo(message_line(f"{' '.join(filter(None, ('mlsub', command)))}: {message}"), err=True)
 
 
-def _tell(ctx: click.Context, given: Given) -> None:
+def _tell_settings(ctx: click.Context, given: Given) -> None:
     """Say which settings are in force, unless the answer does, and which were passed over."""
+    name = ctx.command.name
     if given.inside is not None:
-        _say(ctx, f"{given.inside} lies in a package and is not used; --config FILE uses it")
+        tell(f"{given.inside} lies in a package and is not used; --config FILE uses it", name)
     if given.loaded is not None and (names := given.loaded.passed_over):
         where, variables = given.loaded.shown, ", ".join(map(_variable, names))
-        _say(ctx, f"{where}: passed over: {', '.join(names)}; set them with options, or {variables}")
+        tell(f"{where}: passed over: {', '.join(names)}; set them with options, or {variables}", name)
     if given.summary and not getattr(ctx.command, "shows_settings", False):
-        _say(ctx, f"settings: {given.summary}")
+        tell(f"settings: {given.summary}", name)
 
 
 def _summary(ctx: click.Context, opts: Mapping[str, Any], loaded: Loaded) -> str:

@@ -78,7 +78,8 @@ def find_settings(paths: Sequence[str]) -> tuple[Path | None, Path | None]:
         The file, and one that is passed over because a package brought it along.
     """
     folders = list(_folders_to_search(_common_folder(paths)))
-    there = [(at, folder / name) for at, folder in enumerate(folders) for name in NAMES if _is_file(folder / name)]
+    files = ((at, folder / name) for at, folder in enumerate(folders) for name in NAMES)
+    there = [(at, file) for at, file in files if os.path.isfile(file)]  # noqa: PTH113  (a path object may raise)
     if not there:
         return None, None
     packages = (at for at, folder in enumerate(folders) if folder != _home() and is_organisation(folder, unseen=True))
@@ -114,13 +115,6 @@ def is_settings(file: Path, *, ours: bool = True) -> bool:
             raise
         return True
     return isinstance(tools, dict) and "mlsub" in tools
-
-
-def _is_file(file: Path) -> bool:
-    try:
-        return stat.S_ISREG(file.stat().st_mode)
-    except (OSError, ValueError):
-        return False
 
 
 def _home() -> Path:

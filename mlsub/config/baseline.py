@@ -7,7 +7,7 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from msgspec.structs import replace
@@ -16,7 +16,7 @@ from mlsub.config import relative_path
 from mlsub.findings import Effect, Finding, Suppression
 from mlsub.io import MlsubError, reason_of
 from mlsub.io.look import open_regular
-from mlsub.io.show import show
+from mlsub.io.show import encodable, show
 from mlsub.rules.catalogue import has_effect
 from mlsub.submission.report import Report
 
@@ -52,8 +52,7 @@ class Baseline(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     def content(self) -> bytes:
         """The file, a line each for what makes a finding the same, so that changes are easy to read."""
-        made: Any = msgspec.to_builtins(self)
-        return json.dumps(made, indent=1).encode("ascii") + b"\n"
+        return json.dumps(msgspec.to_builtins(self), indent=1).encode("ascii") + b"\n"
 
 
 def read_baseline(file: Path) -> Baseline:
@@ -140,11 +139,6 @@ def _below(place: str, folders: Sequence[str]) -> bool:
 
 
 def _to_known(finding: Finding, report: Report, folder: str) -> KnownFinding:
-    path = _encodable(relative_path(folder, report.root, finding.path))
-    expected, found = _encodable(finding.expected or ""), _encodable(finding.actual or "")
-    return KnownFinding(path, finding.rule, _encodable(finding.message), expected, found)
-
-
-def _encodable(text: str) -> str:
-    """Text that JSON has; names of files may hold bytes that are none."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+    path = encodable(relative_path(folder, report.root, finding.path))
+    expected, found = encodable(finding.expected or ""), encodable(finding.actual or "")
+    return KnownFinding(path, finding.rule, encodable(finding.message), expected, found)

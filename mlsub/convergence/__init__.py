@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, reduce
+from operator import add
 from typing import Any, Literal, TypeVar, get_args
 
 import msgspec
@@ -104,11 +105,6 @@ def unit_words(benchmark: str, round_: Round) -> str:
     return _in_force(traits_of(benchmark).unit, round_.usage, round_.name, round_.overlay) or "epochs"
 
 
-def is_tested(benchmark: str) -> bool:
-    """Whether Closed entries of the benchmark are compared with a reference."""
-    return traits_of(benchmark).tested
-
-
 def _in_force(since: Mapping[str, T], usage: str, round_name: str, overlay: str | None) -> T | None:
     """Of values that each apply from a round on, the one that applies in this round; None before the first."""
     rounds = known_rounds(usage, overlay)
@@ -139,7 +135,7 @@ def other_unit(
     converged = [point for point in points if point is not None]
     if not converged:
         return None
-    count = _upper_median(converged)
+    count = sorted(converged)[len(converged) // 2]
     if unit in _CONFUSED and epoch is not None and reference is not None and count > 0 and reference > 0:
         # Logarithms, as the counts themselves may leave the range of a double.
         off = math.log(count) - math.log(reference)
@@ -160,17 +156,12 @@ def unit_of_counts(
     return other_unit(points, unit, batch_size) or unit
 
 
-def _upper_median(values: Sequence[float]) -> float:
-    """The value that as many lie below as above; of an even number the higher one."""
-    return sorted(values)[len(values) // 2]
-
-
 def samples_of_epoch(benchmark: str, runs: Sequence[Run]) -> float | None:
     """How many samples an epoch has; None where neither the benchmark nor a log says that it has more than one."""
     known = traits_of(benchmark).epoch
     stated: list[Any] = [run.hyperparameters.get("train_samples") for run in runs] if known is None else [known]
     sizes = [float(size) for size in stated if isinstance(size, (int, float)) and 1 < size < LARGEST_COUNT]
-    return _upper_median(sizes) if sizes else None
+    return sorted(sizes)[len(sizes) // 2] if sizes else None
 
 
 #: Of the continued fraction.
@@ -292,20 +283,14 @@ def _pairwise_sum(values: Sequence[float]) -> float:
     """
     number = len(values)
     if number < _COLUMNS:
-        return _added(0.0, values)
+        return reduce(add, values, 0.0)
     if number > _BLOCK:
         half = number // 2
         half -= half % _COLUMNS
         return _pairwise_sum(values[:half]) + _pairwise_sum(values[half:])
     whole = number - number % _COLUMNS
-    a, b, c, d, e, f, g, h = (_added(0.0, values[column:whole:_COLUMNS]) for column in range(_COLUMNS))
-    return _added(((a + b) + (c + d)) + ((e + f) + (g + h)), values[whole:])
-
-
-def _added(total: float, values: Sequence[float]) -> float:
-    for value in values:
-        total += value
-    return total
+    a, b, c, d, e, f, g, h = (reduce(add, values[column:whole:_COLUMNS], 0.0) for column in range(_COLUMNS))
+    return reduce(add, values[whole:], ((a + b) + (c + d)) + ((e + f) + (g + h)))
 
 
 def interpolate_linear(at: float, low: tuple[float, float], high: tuple[float, float]) -> float:

@@ -16,8 +16,8 @@ from mlsub.convergence import (
     Cutoff,
     algorithm_of,
     interpolate_linear,
-    is_tested,
     least_accepted_mean,
+    traits_of,
     unit_words,
 )
 from mlsub.convergence.reference import (
@@ -177,7 +177,7 @@ def reference_of(round_: Round, name: str, rcp_file: str | None = None, cutoff: 
     algorithm = algorithm_of(round_.usage, round_.name, round_.overlay)
     if algorithm is None:
         raise MlsubError(f"{round_.title} had no convergence test; it began with v1.0")
-    if not is_tested(name):
+    if not traits_of(name).tested:
         raise MlsubError(f"{name} is not compared with a reference in any round")
     if name not in round_.benchmarks:
         raise MlsubError(f"{round_.title} has no benchmark {name[:40]}")

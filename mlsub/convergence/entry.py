@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -14,7 +14,6 @@ from mlsub.convergence import (
     Algorithm,
     Options,
     algorithm_of,
-    is_tested,
     other_unit,
     samples_of_epoch,
     traits_of,
@@ -26,6 +25,7 @@ from mlsub.convergence.verdict import Progress, judge_convergence, paired_rule, 
 from mlsub.divisions import division_of
 from mlsub.findings import Finding
 from mlsub.io import MlsubError
+from mlsub.io.data import group_by_key
 from mlsub.io.show import readable, show
 from mlsub.log.run import Run
 from mlsub.rounds import Round, overlay_rounds
@@ -110,7 +110,7 @@ def _why_not_tested(
         return "round-without-test"
     if needs.name not in round_.benchmarks:
         return "unknown-benchmark"
-    if not is_tested(needs.name):
+    if not traits_of(needs.name).tested:
         return "benchmark-without-test"
     if round_.name in overlay_rounds(round_.usage, round_.overlay) and options.reference is None:
         return "round-of-your-own"
@@ -225,13 +225,9 @@ def _compare_sizes(entry: Entry, reference: RcpReference, judged: _Judged) -> It
     """To v2.1 the batch size of the log that is read last counts: the answer with each of several."""
     if reference.algorithm.named_by != "folder":
         return
-    sizes: dict[str, Any] = {}
-    users: dict[str, list[str]] = {}
-    for log in entry.logs:
-        for size in log.run.reading.sizes:
-            shown = show(size)
-            sizes.setdefault(shown, size)
-            users.setdefault(shown, []).append(log.name)
+    stated = [(size, log.name) for log in entry.logs for size in log.run.reading.sizes]
+    sizes = {show(size): size for size, _ in stated}
+    users = group_by_key((show(size), name) for size, name in stated)
     if len(sizes) > 1:
         progress = judged.progress
         answers = [

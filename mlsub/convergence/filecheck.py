@@ -12,12 +12,12 @@ from typing import Any, Literal
 
 import msgspec
 
-from mlsub.convergence import cut_of
-from mlsub.convergence.reference import EPOCHS, MAX_BYTES, SAMPLES, points_name
+from mlsub.convergence import cut_of, traits_of
+from mlsub.convergence.reference import EPOCHS, MAX_BYTES, SAMPLES
 from mlsub.io.data import loads
 from mlsub.io.look import open_regular
 from mlsub.io.show import show
-from mlsub.log.reading import LARGEST_COUNT
+from mlsub.log.reading import LARGEST_COUNT, usable_number
 from mlsub.rounds import get_round, known_rounds, usages
 from mlsub.rules.load import entry_requirements
 
@@ -141,7 +141,7 @@ def _check_record(name: str, record: Any) -> Iterator[RcpProblem]:
 
 
 def _check_points(name: str, record: dict[str, Any], called: str) -> Iterator[RcpProblem]:
-    wanted = points_name(called)
+    wanted = traits_of(called).points
     if wanted not in record:
         other = next((key for key in (EPOCHS, SAMPLES) if key in record), None)
         fix = f"Rename {other!r} to {wanted!r}." if other else None
@@ -184,26 +184,14 @@ def _check_as_one(records: dict[str, Any]) -> Iterator[RcpProblem]:
 
 def _is_count(value: Any) -> bool:
     """Whether it is a number above 0 that can be computed with; a larger one would overflow on the way."""
-    return _is_number(value) and 0 < value < LARGEST_COUNT
+    return (usable_number(value) or 0) > 0
 
 
 def _is_large(value: Any) -> bool:
-    return _is_number(value) and bool(value >= LARGEST_COUNT)
+    return isinstance(value, (int, float)) and LARGEST_COUNT <= value < math.inf
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < math.inf
-
-
-def is_deep(value: Any) -> bool:
+def is_deep(value: Any, levels: int = _MAX_DEPTH) -> bool:
     """Whether a record, or what is to be one, has objects and arrays nested deeper than a reference file may have."""
-    level = [value]
-    for _ in range(_MAX_DEPTH):
-        level = [inner for outer in level for inner in _members(outer)]
-    return bool(level)
-
-
-def _members(value: Any) -> list[Any]:
-    if isinstance(value, dict):
-        return list(value.values())
-    return value if isinstance(value, list) else []
+    members = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return levels == 0 or any(is_deep(inner, levels - 1) for inner in members)

@@ -16,7 +16,7 @@ from mlsub.io.show import show
 from mlsub.log.reading import LARGEST_COUNT
 from mlsub.rounds import Round, get_round
 from mlsub.rules.load import entry_requirements
-from mlsub.submission.report import EntryResult, RcpResult, Report
+from mlsub.submission.report import EntryName, EntryResult, RcpResult, Report
 
 _UNTESTED = "not-required"
 #: Answers that leave the points of the runs unknown.
@@ -25,7 +25,7 @@ _UNKNOWN = ("no-point", "crash")
 _FEW = 2
 
 
-class Margin(msgspec.Struct, frozen=True, kw_only=True):
+class Margin(EntryName, frozen=True, kw_only=True):
     """How an entry stands against its reference. Means, limit and distance are in ``unit``, times in minutes.
 
     ``verdict`` is that of the test, or ``open`` where fewer runs are at hand than an entry has (``needed``) and those
@@ -34,10 +34,6 @@ class Margin(msgspec.Struct, frozen=True, kw_only=True):
     in per cent of the limit. ``completion`` is, of an open entry, the chance that it passes with the runs it lacks.
     """
 
-    path: str
-    organisation: str
-    system: str
-    benchmark: str
     verdict: str
     how: str | None
     unit: str | None
@@ -69,13 +65,9 @@ class Margin(msgspec.Struct, frozen=True, kw_only=True):
         return self.verdict in ("pass", "bypassed")
 
 
-class Untested(msgspec.Struct, frozen=True, kw_only=True):
+class Untested(EntryName, frozen=True, kw_only=True):
     """An entry that is not compared with a reference, and why."""
 
-    path: str
-    organisation: str
-    system: str
-    benchmark: str
     why: str
 
 

@@ -24,7 +24,7 @@ from mlsub.convergence import (
 )
 from mlsub.io import MlsubError
 from mlsub.io.data import loads, shipped
-from mlsub.io.look import open_regular
+from mlsub.io.look import failing_as, read_bounded
 from mlsub.log.reading import usable_number
 from mlsub.rounds import Round
 from mlsub.rounds.benchmarks import Day, published
@@ -62,11 +62,6 @@ class Point(msgspec.Struct, frozen=True):
         return threshold_of(self.mean, self.minimum - earlier)
 
 
-def points_name(benchmark: str) -> str:
-    """The name under which a record of a benchmark has its points."""
-    return traits_of(benchmark).points
-
-
 def reference_file(usage: str, ruleset: str, benchmark: str) -> Path | None:
     """The reference data of a benchmark; None where there is none.
 
@@ -80,17 +75,11 @@ def reference_file(usage: str, ruleset: str, benchmark: str) -> Path | None:
 
 @cache
 def _installed_by_name(name: str) -> dict[str, Path]:
-    """The reference data of a round by their names."""
-    folders = [folder / "rcp_checker" / name for folder in _installed_folders()]
-    found = [file for folder in folders for file in folder.glob("rcps_*.json")]
+    """The reference data of a round by their names, in the installed mlperf-logging, which is not imported."""
+    installed = importlib.util.find_spec("mlperf_logging")
+    folders = (installed.submodule_search_locations or ()) if installed else ()
+    found = [file for folder in folders for file in Path(folder, "rcp_checker", name).glob("rcps_*.json")]
     return {file.name: file for file in reversed(found) if file.is_file()}
-
-
-@cache
-def _installed_folders() -> tuple[Path, ...]:
-    """The folders of the installed mlperf-logging, which is looked for without being imported."""
-    found = importlib.util.find_spec("mlperf_logging")
-    return tuple(map(Path, found.submodule_search_locations or ())) if found else ()
 
 
 @lru_cache(maxsize=64)
@@ -147,7 +136,7 @@ def runs_of(file: Path) -> tuple[ReferenceRuns, ...]:
     for name, record in _read(file).items():
         if not isinstance(record, dict) or usable_number(record.get("BS")) is None:
             raise MlsubError(f"{name[:60]}: no batch size (BS)")
-        wanted = points_name(str(record.get("Benchmark")))
+        wanted = traits_of(str(record.get("Benchmark"))).points
         values = record.get(wanted)
         if not isinstance(values, list) or not all(usable_number(value) is not None for value in values):
             raise MlsubError(f"{name[:60]}: no list of numbers under {wanted!r}")
@@ -177,16 +166,9 @@ def make_points(
 
 def _read(file: Path) -> dict[str, Any]:
     try:
-        with open_regular(file) as stream:
-            text = stream.read(MAX_BYTES + 1)
-        if len(text) > MAX_BYTES:
-            raise MlsubError(f"{file.name}: larger than {MAX_BYTES >> 20} MiB")
-        content = loads(text)
-    except OSError as error:
-        raise MlsubError(f"{file.name}: {error.strerror or error}") from error
+        with failing_as(file.name):
+            content = loads(read_bounded(file, MAX_BYTES))
     except (ValueError, RecursionError) as error:
-        if isinstance(error, MlsubError):
-            raise
         raise MlsubError(f"{file.name}: not JSON") from error
     if not isinstance(content, dict):
         raise MlsubError(f"{file.name}: an object of reference points is needed")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any
 
 import msgspec
@@ -128,7 +129,7 @@ class MeasureReader:
             part = value
             if band.name is not None:
                 part = value.get(band.name) if isinstance(value, dict) else None
-            if isinstance(part, (int, float)) and not isinstance(part, bool) and _is_finite(part):
+            if isinstance(part, (int, float)) and not isinstance(part, bool) and abs(part) <= sys.float_info.max:
                 found[band.name] = float(part)
         return found
 
@@ -137,10 +138,3 @@ class MeasureReader:
             return self._target.test(value, self._stated)
         except Exception:
             return False  # What Python cannot compare does not reach it; the judge reports why.
-
-
-def _is_finite(number: float) -> bool:
-    try:
-        return math.isfinite(number)
-    except OverflowError:
-        return False

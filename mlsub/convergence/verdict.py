@@ -11,7 +11,7 @@ import msgspec
 from mlsub.convergence import algorithm_of, cut_of, mean_of, newest_algorithm, trim
 from mlsub.convergence.curves import RcpReference
 from mlsub.divisions import CLOSED
-from mlsub.log.reading import LARGEST_COUNT, RcpReading, Stop
+from mlsub.log.reading import RcpReading, Stop, usable_number
 from mlsub.log.run import Evaluation, Run
 from mlsub.rounds import Round
 from mlsub.rules.constraints import StatedValues
@@ -197,12 +197,12 @@ def judge_convergence(progress: Progress, reference: RcpReference, *, by_hull: b
     Returns:
         ``pass``, ``fail`` or ``missing``, without what the runs are counted by, and without a bypass.
     """
-    size, name = progress.batch_size, reference.benchmark
+    size, name = usable_number(progress.batch_size), reference.benchmark
     answer = partial(
         RcpResult, unit=reference.unit, points=progress.by_run, reference_points=reference.cutoff, batch_size=size
     )
-    if not isinstance(size, (int, float)) or isinstance(size, bool) or not abs(size) < LARGEST_COUNT:
-        return answer(verdict="fail", how="no-batch-size", batch_size=None)
+    if size is None:
+        return answer(verdict="fail", how="no-batch-size")
     kept = trim(progress.points, name)
     if progress.failed > cut_of(name) or not kept:
         return answer(verdict="fail", how="insufficient-convergence")

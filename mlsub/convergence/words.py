@@ -9,7 +9,7 @@ from mlsub.convergence import Cutoff
 from mlsub.convergence.reference import cutoff_day, merged_between, parse_cutoff
 from mlsub.convergence.verdict import Progress
 from mlsub.findings import Finding, Severity
-from mlsub.io.data import shipped
+from mlsub.io.data import group_by_key, shipped
 from mlsub.io.show import several, show
 from mlsub.rounds import Round
 from mlsub.rounds.benchmarks import suggest_benchmark
@@ -143,9 +143,8 @@ def _report_disagreement(entry: Entry, names: Sequence[str]) -> Finding:
     called = [next(iter(count.names), None) for count in counts]
     other_benchmarks = are_of_several_benchmarks(entry)
     key, values = ("submission_benchmark", called) if other_benchmarks else ("global_batch_size", sizes)
-    users: dict[str, list[str]] = {}
-    for name, value in zip(names, values, strict=True):
-        users.setdefault("none" if value is None else show(value), []).append(name)
+    stated_by = zip(values, names, strict=True)
+    users = group_by_key(("none" if value is None else show(value), name) for value, name in stated_by)
     stated = "; ".join(f"{value} in {several(some, 3)}" for value, some in users.items())
     fix = None
     if other_benchmarks:

@@ -105,10 +105,7 @@ class ProgressCounter:
 
     def __init__(self, train_samples: int, batch_size: int) -> None:
         self.train_samples, self.batch_size = train_samples, batch_size
-        self._epochs = 0
-        self._before = 0.0
-        self._within = 0.0
-        self._step = 0
+        self.begin(0, 0)
 
     def begin(self, epochs: int, step: int) -> None:
         """Start where a training that is taken up again stands."""

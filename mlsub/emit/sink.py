@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 
 from mlsub.emit.errors import EmitError, LogInUseError
-from mlsub.io import MlsubError
+from mlsub.io import MlsubError, reason_of
 from mlsub.io.show import plain
 from mlsub.io.write import CANNOT_SYNC, sync_folder
 from mlsub.log.events import read_events
@@ -195,7 +195,7 @@ def _escape_inner_records(line: bytes) -> bytes:
 def _reason(error: OSError | ValueError) -> str:
     if isinstance(error, OSError) and error.errno == errno.ELOOP:
         return "it is a link"
-    return (error.strerror if isinstance(error, OSError) else None) or str(error)
+    return reason_of(error)
 
 
 #: Seeds stand at the beginning of a log; siblings beyond so many are not looked at.

@@ -14,7 +14,7 @@ import importlib.util
 import json
 import re
 import sys
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -27,45 +27,44 @@ from mlsub.io.write import replace_whole
 
 # hashlib itself loads OpenSSL first, which takes as long as reading ten logs.
 try:
-    from _blake2 import blake2b
+    from _blake2 import blake2b as blake2b
 except ImportError:  # Another Python than CPython.
-    from hashlib import blake2b
+    from hashlib import blake2b as blake2b
 
-__all__ = ["blake2b", "convert", "decoder", "load_yaml", "loads", "shipped", "to_pickle", "too_deep"]
-
-
-_ENCODER = msgspec.msgpack.Encoder()
+K = TypeVar("K")
+T = TypeVar("T")
+#: Encodes a value as MessagePack.
+encode = msgspec.msgpack.Encoder().encode
+#: What encoding and decoding raise for values that do not fit, and for damage.
+FAILURES = (msgspec.MsgspecError, TypeError, ValueError, OverflowError, RecursionError)
 #: The first use of a type prepares it. Another thread that decodes with it before that is done crashes the process.
 _PREPARING = RLock()
 
 
-def to_pickle(value: msgspec.Struct) -> tuple[Any, ...] | None:
-    """What ``__reduce__`` may return for a struct whose types say all that it holds.
+def reduce_struct(self: msgspec.Struct) -> str | tuple[Any, ...]:
+    """Return what pickles a struct whose types say all that it holds: it is its ``__reduce__``.
 
-    None where it has to be pickled part by part: text that is not Unicode or numbers beyond 64 bits, from odd logs.
+    It is pickled part by part where it has text that is not Unicode or numbers beyond 64 bits, from odd logs.
     """
     try:
-        return _from_pickle, (type(value), _ENCODER.encode(value))
-    except (msgspec.MsgspecError, TypeError, ValueError, OverflowError, RecursionError):
-        return None
+        return _from_pickle, (type(self), encode(self))
+    except FAILURES:
+        return msgspec.Struct.__reduce__(self)
 
 
 def _from_pickle(kind: type[msgspec.Struct], content: bytes) -> Any:
     return decoder(kind).decode(content)
 
 
-def decoder(type_: Any) -> msgspec.msgpack.Decoder[Any]:
+def decoder(type_: type[T]) -> msgspec.msgpack.Decoder[T]:
     """Return what reads a type from MessagePack."""
     with _PREPARING:
-        return _make_decoder(type_)
+        return _make_decoder(cast(Hashable, type_))
 
 
 @cache
 def _make_decoder(type_: Any) -> msgspec.msgpack.Decoder[Any]:
     return msgspec.msgpack.Decoder(type_)
-
-
-T = TypeVar("T")
 
 
 def convert(content: Any, kind: type[T]) -> T:
@@ -139,6 +138,14 @@ def shipped(module: str, name: str, kind: type[T]) -> T:
         kind: what it holds, such as ``dict[str, Rule]``.
     """
     found: T = _shipped(module, name, cast(Hashable, kind))
+    return found
+
+
+def group_by_key(pairs: Iterable[tuple[K, T]]) -> dict[K, list[T]]:
+    """Return the values beside each key, keys and values in their order."""
+    found: dict[K, list[T]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
     return found
 
 

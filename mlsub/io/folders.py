@@ -19,6 +19,7 @@ from pathlib import Path
 import msgspec
 
 from mlsub.io import MlsubError, reason_of
+from mlsub.io.data import group_by_key
 from mlsub.io.look import file_digest, open_regular, walk
 from mlsub.io.show import first_few
 from mlsub.io.write import back_up, put_folder, staging_beside, sync_file
@@ -75,10 +76,7 @@ def write_record(place: Path, *known: Digests) -> None:
     Raises:
         MlsubError: the record cannot be written.
     """
-    files: dict[str, list[str]] = {}
-    for one in known:
-        for path, has in one.items():
-            files.setdefault(path, []).append(has)
+    files = group_by_key(file for one in known for file in one.items())
     file = _record_file(place)
     with staging_beside(file) as staging, (staging / "record").open("xb") as stream:
         stream.write(json.dumps({"files": dict(sorted(files.items()))}).encode() + b"\n")

@@ -95,6 +95,11 @@ def names_in(folder: AnyPath) -> list[str]:
         return []
 
 
+def lies_in(path: AnyPath, folder: AnyPath) -> bool:
+    """Whether a path is a folder, or something in it, by their real names."""
+    return f"{os.path.realpath(path)}{os.sep}".startswith(f"{os.path.realpath(folder)}{os.sep}")
+
+
 def walk(folder: AnyPath, *, topdown: bool = True) -> Iterator[tuple[str, list[str], list[str]]]:
     """Yield each folder below a folder with the names of its folders and files, as :func:`os.walk` does.
 
@@ -138,6 +143,19 @@ def open_regular(file: AnyPath, *, follow: bool = True, buffering: int = -1) -> 
         os.close(descriptor)
         raise
     return cast("BufferedReader", os.fdopen(descriptor, "rb", buffering))
+
+
+def read_bounded(file: AnyPath, most: int) -> bytes:
+    """Return the content of a regular file of so many bytes at most.
+
+    Raises:
+        OSError: it cannot be read, is not such a file, or is larger.
+    """
+    with open_regular(file) as stream:
+        content = stream.read(most + 1)
+    if len(content) > most:
+        raise OSError(errno.EFBIG, f"larger than {most >> 20} MiB")
+    return content
 
 
 def _check_regular(found: os.stat_result) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from mlsub.io import MlsubError
+from mlsub.io.data import group_by_key
 from mlsub.io.show import join_words
 
 #: Such a file is some kilobytes; the bound keeps a hostile one from being read at all.
@@ -153,9 +154,7 @@ def _flaws(error: Error, before: tuple[str | int, ...]) -> Iterator[Flaw]:
 
 def _choice_flaws(error: Error, path: tuple[str | int, ...]) -> Iterator[Flaw]:
     """The flaws of the choice that was meant: the one that the kind of the value fits."""
-    choices: dict[Any, list[Error]] = {}
-    for inner in error.context:
-        choices.setdefault(inner.schema_path[0], []).append(inner)
+    choices = group_by_key((inner.schema_path[0], inner) for inner in error.context)
     here = [inner for inner in error.context if not inner.path and inner.validator in ("type", "enum", "const")]
     fitting = [inner for inner in choices.values() if not any(one in here for one in inner)]
     named = [inner for inner in here if inner.validator != "type"]

@@ -7,7 +7,6 @@ at once with the line of each place.
 from __future__ import annotations
 
 import re
-import stat
 import tomllib
 from collections.abc import Iterable, Iterator
 from datetime import date, datetime, time
@@ -37,10 +36,6 @@ def read_text(path: Path, name: str | None = None, most: int = MAX_BYTES) -> str
     """
     shown = name or str(path)
     try:
-        mode = path.stat().st_mode
-        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-            # Reading from a pipe may never end.
-            raise refusal(shown, 1, "cannot be read: not a regular file")
         with open_regular(path) as stream:
             raw = stream.read(most + 1)
         if len(raw) > most:

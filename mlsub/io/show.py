@@ -1,4 +1,4 @@
-"""Text from outside: made fit for a message and for a width, and its spellings compared."""
+"""Text from outside: made fit for a message and for a width, its spellings compared, and what is shown together."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
+from math import isfinite
 from typing import IO, Any, NamedTuple
 
 #: See https://github.com/actions/runner/blob/main/src/Runner.Common/ActionCommand.cs.
@@ -33,7 +34,8 @@ def display_path(file: str | os.PathLike[str]) -> str:
 def show(value: Any, limit: int = 80) -> str:
     """A value as it stands in the log, shortened."""
     try:
-        text = _json(value)
+        # Most are numbers, for which an encoder would be made anew.
+        text = repr(value) if type(value) is int or (type(value) is float and isfinite(value)) else _json(value)
     except (TypeError, ValueError, RecursionError):
         why = "with too many digits" if isinstance(value, int) else "nested too deeply"
         text = f"a value {why} to show ({type(value).__name__})"
@@ -64,6 +66,11 @@ def plain(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+def encodable(text: str) -> str:
+    """Text that UTF-8 can hold: halves of surrogate pairs, from file names that are no UTF-8, are escaped."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def inert(text: str, format_: str = "text") -> str:

@@ -163,13 +163,6 @@ def _remove(part: Path) -> None:
             part.unlink(missing_ok=True)
 
 
-def _tell(message: str) -> None:
-    """Log a warning of ``mlsub``, which is on standard error unless a program says otherwise."""
-    import logging
-
-    logging.getLogger("mlsub").warning("%s", plain(f"mlsub: {message}"))
-
-
 def put_folder(staging: Path, final: Path) -> None:
     """Give a finished folder its name; an earlier folder of that name is replaced and removed.
 

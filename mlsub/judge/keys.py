@@ -94,7 +94,7 @@ def _unknown(run: Run, known: Collection[str]) -> dict[str, int]:
 
 def known_keys(round_: Round, benchmark: str) -> frozenset[str]:
     """The keys that the rules of a benchmark name: what one division demands is a key in the other one too."""
-    return ELSEWHERE.union(rule.key for name in DIVISIONS for rule, _ in rules_of(round_, name, benchmark))
+    return ELSEWHERE.union(rule.key for name in DIVISIONS for rule in rules_of(round_, name, benchmark))
 
 
 def hyperparameter_keys(round_: Round, benchmark: str) -> frozenset[str]:
@@ -107,11 +107,10 @@ def hyperparameter_keys(round_: Round, benchmark: str) -> frozenset[str]:
     return frozenset(key for key in known_keys(round_, benchmark).union(stated) if step_of(key) == "hyperparameters")
 
 
-def rules_of(round_: Round, division: str, benchmark: str) -> Iterator[tuple[KeyRule, bool]]:
-    """The official rules and the user's own, and whether each holds whatever a log states."""
+def rules_of(round_: Round, division: str, benchmark: str) -> Iterator[KeyRule]:
+    """The official rules and the user's own."""
     for house in (False, True) if round_.overlay else (False,):
-        rules = rules_for(round_.usage, round_.name, division, benchmark, round_.overlay, house=house)
-        yield from ((rule, rule.where is None) for rule in rules.every)
+        yield from rules_for(round_.usage, round_.name, division, benchmark, round_.overlay, house=house).every
 
 
 def missing_key(found: Finding) -> str | None:

@@ -12,6 +12,7 @@ from mlsub.convergence import USUAL, Options
 from mlsub.divisions import DIVISIONS
 from mlsub.findings import Blocks, Effect, Finding, Kind, Severity, Verdict
 from mlsub.io import reason_of
+from mlsub.io.data import group_by_key
 from mlsub.io.show import readable
 from mlsub.judge.entry import JudgedEntry, judge_entry, official_only_if_checked
 from mlsub.review.cross import audit_frameworks, audit_organisation_seeds, audit_submitters
@@ -55,11 +56,6 @@ def list_package(place: Place, root: Path, round_: Round) -> Package:
         return Package(folder=place.path, prefix=prefix, findings=(found,), listing=place.listing)
     package = with_layout(read_tree(place, prefix, round_), round_)
     return _too_deep(package) if place.deep else package if place.listed else _lying(package)
-
-
-def logs_of(package: Package) -> tuple[str, ...]:
-    """The files of the logs of a package."""
-    return tuple(str(file) for entry in package.entries for file in entry.results)
 
 
 def _dangling(place: Place) -> str | None:
@@ -293,10 +289,7 @@ def log_result(log: LogReport, organisation: str) -> LogResult:
 
 def with_layout(package: Package, round_: Round) -> Package:
     """An organisation's files with the findings on its tree."""
-    systems: dict[str, set[str]] = {}
-    for entry in package.entries:
-        if entry.results:
-            systems.setdefault(entry.benchmark, set()).add(entry.system)
+    systems = group_by_key(dict.fromkeys((one.benchmark, one.system) for one in package.entries if one.results))
     known = {finding.path for finding in package.findings}
     read = (*package.descriptions, *(log for entry in package.entries for log in entry.results))
     judged = {below(package.folder, file) for file in read}

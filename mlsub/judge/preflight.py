@@ -101,8 +101,8 @@ class _Trial:
     def __init__(self, round_: Round, division: str, benchmark: str, path: str, stated: Mapping[str, Any]) -> None:
         self._of = (round_, division_of(division), benchmark)
         self._path, self._stated = path, stated
-        every = list(rules_of(round_, division, benchmark))
-        required = {rule.key for rule, always in every if always and rule.occurs.least and before_run(rule.key)}
+        always = (rule for rule in rules_of(round_, division, benchmark) if rule.where is None)
+        required = {rule.key for rule in always if rule.occurs.least and before_run(rule.key)}
         if division == CLOSED.name and round_.seeds == "required":
             required.add("seed")
         self.known = known_keys(round_, benchmark)

@@ -163,4 +163,4 @@ def _span(days: list[date]) -> str:
 
 def _required_keys(round_: Round, benchmark: str) -> set[str]:
     """The keys that logs of either division had to have."""
-    return {rule.key for name in DIVISIONS for rule, _ in rules_of(round_, name, benchmark) if rule.occurs.is_required}
+    return {rule.key for name in DIVISIONS for rule in rules_of(round_, name, benchmark) if rule.occurs.is_required}

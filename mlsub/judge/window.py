@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 from statistics import median
 
 import msgspec
 
 from mlsub.io.show import show
-from mlsub.review.fingerprints import audit_same_runs
+from mlsub.review.fingerprints import audit_same_runs, fingerprint_logs
 from mlsub.rules.load import EntryRequirements
 from mlsub.score import olympic_mean
 from mlsub.submission.model import LogReport
@@ -163,8 +163,8 @@ def why_no_experiment(logs: Sequence[LogReport]) -> Iterator[str]:
         named = sorted({show(one[key]) for one in stated if one.get(key) is not None})
         if len(named) > 1:
             yield f"the runs are of more than one {word} ({key}: {', '.join(named[:4])})"
-    copies = [f"{copy.path} contains a run that is there already: {copy.actual}" for copy in audit_same_runs(logs)]
-    yield from copies[:_MAX_NAMED]
+    for copy in islice(audit_same_runs(fingerprint_logs(logs)), _MAX_NAMED):
+        yield f"{copy.path} contains a run that is there already: {copy.actual}"
 
 
 def why_no_window(count: int, size: int, forgiven: int) -> Iterator[str]:

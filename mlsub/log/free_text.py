@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Container, Iterator, Set
 from functools import cached_property
 from itertools import accumulate, compress, count
 from typing import Generic, TypeVar
@@ -12,6 +12,7 @@ from mlsub.log.reader import RecordCutter
 
 #: In lower case, with one kind of line end and 0 for every digit: what lines that differ in numbers have in common.
 SKETCH = bytes(range(256)).lower().translate(bytes.maketrans(b"\r123456789", b"\n000000000"))
+_NO_END = bytes(set(range(256)) - set(b"\r\n"))
 #: Bytes of lines that a search remembers, and what is counted for each line and each place in it.
 _MAX_KEPT, _WEIGHT = 1 << 25, 128
 
@@ -37,20 +38,23 @@ class FreeText:
         """How many bytes there are."""
         return len(self._text)
 
-    @cached_property
-    def lines(self) -> list[bytes]:
-        """The lines that the sketches are of."""
-        return self._text.replace(b"\r", b"\n").split(b"\n")
+    def select(self, sketches: Container[bytes]) -> Iterator[tuple[int, bytes]]:
+        """Yield the lines with some sketches, each with its number from 0 on."""
+        before = start = 0
+        # Most lines have nothing in them, so that to split the text too would take longer.
+        for number in compress(count(), map(sketches.__contains__, self.sketches)):
+            start += sum(map(len, self.sketches[before:number])) + number - before
+            before = number
+            yield number, self._text[start : start + len(self.sketches[number])]
 
     def line_at(self, number: int) -> int:
         """Return the line of the file in which a sketch begins."""
-        if not self._has_returns:
-            return self._first + number
-        return self._first + self._text.count(b"\n", 0, sum(map(len, self.sketches[:number])) + number)
+        return self._first + (self._ends.count(b"\n", 0, number) if self._ends else number)
 
     @cached_property
-    def _has_returns(self) -> bool:
-        return b"\r" in self._text
+    def _ends(self) -> bytes:
+        """What ends each line, where that is not always a line feed."""
+        return self._text.translate(None, _NO_END) if b"\r" in self._text else b""
 
 
 class LineSearch(Generic[T]):
@@ -70,9 +74,9 @@ class LineSearch(Generic[T]):
     def find(self, text: FreeText) -> Iterator[tuple[int, bytes, T]]:
         """Yield the number of a line, the part of it in which something may be, and what judges that part."""
         found = self.find_in(text.different)
-        for number in compress(count(), map(found.__contains__, text.sketches)) if found else ():
+        for number, line in text.select(found) if found else ():
             for start, end, judge in found[text.sketches[number]]:
-                yield number, text.lines[number][start:end], judge
+                yield number, line[start:end], judge
 
     def find_in(self, lines: Set[bytes]) -> dict[bytes, tuple[tuple[int, int, T], ...]]:
         """Return what may be in sketches of lines, of those in which anything may."""
@@ -80,9 +84,10 @@ class LineSearch(Generic[T]):
             self._silent.clear()
             self._found.clear()
             self._kept = 0
-        if new := [line for line in lines - self._silent if line not in self._found]:
+        heard = lines - self._silent
+        if new := list(heard - self._found.keys()):
             self._look(new)
-        return {line: self._found[line] for line in lines - self._silent}
+        return {line: self._found[line] for line in heard if line in self._found}
 
     def _look(self, lines: list[bytes]) -> None:
         """Search lines that are not known."""

@@ -76,11 +76,18 @@ class SettingsReader:
 
 def _find_stating(sketch: bytes) -> Iterator[tuple[int, int, None]]:
     """Yield the lines that may state a setting, whole."""
-    needles, at = [needle for needle in _NEEDLES if needle in sketch], 0
-    for line in sketch.split(b"\n") if needles else ():
-        if any(map(line.__contains__, needles)) and _SKETCHED.search(line, 0, _LONGEST_LINE):
-            yield at, at + len(line), None
-        at += len(line) + 1
+    for start, end in {span for needle in _NEEDLES for span in _find_lines(needle, sketch)}:
+        if _SKETCHED.search(sketch[start:end], 0, _LONGEST_LINE):
+            yield start, end, None
+
+
+def _find_lines(needle: bytes, sketch: bytes) -> Iterator[tuple[int, int]]:
+    """Yield the lines with a needle, each once."""
+    end = 0
+    while (place := sketch.find(needle, end)) >= 0:
+        start, end = sketch.rfind(b"\n", 0, place) + 1, sketch.find(b"\n", place)
+        end = end if end >= 0 else len(sketch)
+        yield start, end
 
 
 @cache

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-import struct
 from array import array
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
@@ -56,7 +55,7 @@ class _Marking:
     def take(self, times: Sequence[float], values: Sequence[Any]) -> None:
         """Take the next records of the key."""
         self.count += len(times)
-        self.times.update(_packed(times))
+        self.times.update(array("d", times))
         self.values.update(_encode_values(values))
 
     def finish(self) -> KeyMark:
@@ -64,10 +63,6 @@ class _Marking:
 
 
 _lines = msgspec.json.Encoder().encode_lines
-
-
-def _packed(times: Sequence[float]) -> bytes:
-    return struct.pack(f"<{len(times)}d", *times)
 
 
 #: Of one of the last events its time (ms), key, line and value.
@@ -166,17 +161,16 @@ class TraceReader:
             for event in decoded
             if isinstance(event, Event) and type(event.key) is str and -MAX_TIME_MS < event.time_ms < MAX_TIME_MS
         ]
-        by_key: dict[str, list[Event]] = {}
+        by_key = defaultdict[str, list[Event]](list)
         for event in events:
-            key = event.key
-            if key in by_key:
-                by_key[key].append(event)
-            else:
-                by_key[key] = [event]
+            by_key[event.key].append(event)
         for key, alike in by_key.items():
             self._mark(key[:MAX_KEY], alike)
+        self._note_sites(events)
+        last = events[-_TAIL:]
+        values = _encode_values([event.value for event in last]).splitlines(keepends=True)
         self._tail.extend(
-            (event.time_ms, event.key[:MAX_KEY], event.line, _encode_value(event.value)) for event in events[-_TAIL:]
+            (event.time_ms, event.key[:MAX_KEY], event.line, value) for event, value in zip(last, values, strict=True)
         )
         begin = 0
         for edge in [at for at, event in enumerate(events) if event.key in _RUN] if by_key.keys() & _RUN else ():
@@ -191,8 +185,11 @@ class TraceReader:
             self._keys[key] = _Marking()
         if key in self._keys:
             self._keys[key].take([event.time_ms for event in events], [event.value for event in events])
+
+    def _note_sites(self, events: Sequence[Event]) -> None:
+        """Take the lines of code that events were logged by."""
         sites = {
-            (file, key, line)
+            (file, event.key[:MAX_KEY], line)
             for event in events
             if type(metadata := event.metadata) is dict
             and type(file := metadata.get("file")) is str
@@ -239,7 +236,7 @@ class TraceReader:
                 for one in self._open.values():
                     one.rate, one.rates = one.rate + rate, one.rates + 1
         self._last, self._before = last, before
-        self._hash.update(_packed([event.time_ms - start for event in events]))
+        self._hash.update(array("d", [event.time_ms - start for event in events]))
 
     def _gap(self, length: float, before: str, after: str, line: int) -> None:
         of = (before[:MAX_KEY], after[:MAX_KEY], not self._open)

@@ -18,10 +18,10 @@ import msgspec
 from mlsub.findings import Effect, Finding, Severity, Verdict
 from mlsub.io import MlsubError
 from mlsub.io.folders import Piece, assemble, failing_to_read, record_existing
-from mlsub.io.look import failing_as
+from mlsub.io.look import failing_as, lies_in
 from mlsub.io.write import make_folder, write_file
 from mlsub.packing.manifest import Manifest, Preparation, Waiver, to_ask
-from mlsub.packing.plan import PackPlan, compare_folder, lies_in, make_plan, missing_files, obstacles
+from mlsub.packing.plan import PackPlan, compare_folder, make_plan, missing_files, obstacles
 from mlsub.packing.prepare import prepare, unasked_words
 from mlsub.packing.runs import EntryRuns, OmittedSource
 from mlsub.packing.tree import TreeDifference

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from mlsub.findings import Finding, Severity
 from mlsub.io import reason_of
 from mlsub.io.folders import Piece, foreign_files, list_files, path_digest
-from mlsub.io.look import open_regular
+from mlsub.io.look import lies_in, open_regular
 from mlsub.io.show import first_few
 from mlsub.packing.manifest import Manifest, ManifestEntry, ManifestItem
 from mlsub.packing.runs import EntryRuns, OmittedSource, choose_runs, is_gzip
@@ -346,8 +346,3 @@ def _other_round(plan: PackPlan, out: Path) -> Iterator[Finding]:
 
 def _obstacle(rule: str, out: Path, message: str, found: Collection[str]) -> Finding:
     return finding(rule, str(out), message, actual=f"{len(found)}: {first_few(found)}")
-
-
-def lies_in(path: Path, folder: Path) -> bool:
-    """Return whether a path is a folder, or something in it, by their real names."""
-    return f"{os.path.realpath(path)}{os.sep}".startswith(f"{os.path.realpath(folder)}{os.sep}")

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path, PurePosixPath
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -39,16 +39,11 @@ FORM = DocumentType(
 )
 
 
-def manifest_schema() -> dict[str, Any]:
-    """Return the JSON Schema of manifests, for editors as well."""
-    return FORM.schema()
-
-
 def read_manifest(file: Path, environment: Mapping[str, str] | None = None) -> Manifest:
     """Read a manifest; what its paths lead to is not looked at.
 
     Args:
-        file: a YAML file, see :func:`manifest_schema`.
+        file: a YAML file, see :data:`FORM`.
         environment: where variables are looked up, None for that of the process.
 
     Raises:

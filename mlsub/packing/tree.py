@@ -38,6 +38,7 @@ from mlsub.packing.statement import Listed, parse_statement
 from mlsub.present.terminal import Progress
 from mlsub.rules.catalogue import finding
 from mlsub.submission.find import ROUND
+from mlsub.submission.listing import Listing
 from mlsub.submission.model import RESULT_PATTERN
 
 #: More files, folders and links than this are neither sealed nor opened.
@@ -142,35 +143,28 @@ def _walk(
             yield make_member(path, tarfile.DIRTYPE)
             continue  # Nothing below a bad name is worth a finding of its own.
         try:
-            with os.scandir(folder) as entries:
-                found = list(entries)
+            statuses = Listing().items_in(folder)
             yield make_member(path, tarfile.DIRTYPE)
-            for entry in found:
-                below = f"{path}/{entry.name}"
-                if left_out is not None and is_temporary_name(entry.name):
+            for name, found in statuses.items():
+                below = f"{path}/{name}"
+                if left_out is not None and is_temporary_name(name):
                     left_out.append(below)
-                elif entry.is_dir(follow_symlinks=False):
-                    waiting.append((folder / entry.name, below))
-                elif (member := _member(folder / entry.name, below)) is None:
+                elif found.is_folder:
+                    waiting.append((folder / name, below))
+                elif found.problem is not None:
+                    raise OSError(found.problem)
+                elif found.target is not None:
+                    yield make_member(below, tarfile.SYMTYPE, target=str(Path(found.target)))
+                elif not stat.S_ISREG(found.mode):
                     problems.append(finding("seal.special-file", below, "neither a file, a folder nor a link"))
+                elif not os.access(folder / name, os.R_OK):
+                    raise PermissionError(13, f"no right to read {name}")
                 else:
+                    member = make_member(below, size=found.size)
+                    member.mode = 0o755 if found.mode & stat.S_IXUSR else 0o644
                     yield member
         except OSError as error:
             problems.append(finding("seal.unreadable", path, f"it cannot be read: {reason_of(error)}"))
-
-
-def _member(file: Path, path: str) -> tarfile.TarInfo | None:
-    """Return a file or a link; None if it is anything else."""
-    found = file.lstat()
-    if stat.S_ISLNK(found.st_mode):
-        return make_member(path, tarfile.SYMTYPE, target=str(file.readlink()))
-    if not stat.S_ISREG(found.st_mode):
-        return None
-    if not os.access(file, os.R_OK):
-        raise PermissionError(13, f"no right to read {file.name}")
-    member = make_member(path, size=found.st_size)
-    member.mode = 0o755 if found.st_mode & stat.S_IXUSR else 0o644
-    return member
 
 
 def _take_linked_logs(folder: Path, members: list[tarfile.TarInfo]) -> tuple[list[tarfile.TarInfo], tuple[str, ...]]:

@@ -215,14 +215,7 @@ def _report_part(report: Report, *, fail_on: Severity | None) -> CiPart:
 def _place(root: str, path: str, verdict: Verdict | None) -> str:
     """Where a finding lies. Where nothing was checked, its path may be the name of what was asked for."""
     place = os.path.join(root, path)  # noqa: PTH118
-    return root if verdict is Verdict.NOT_CHECKED and not _is_there(place) and _is_there(root) else place
-
-
-def _is_there(place: str) -> bool:
-    try:
-        return os.path.lexists(place)
-    except ValueError:
-        return False
+    return root if verdict is Verdict.NOT_CHECKED and not os.path.lexists(place) and os.path.lexists(root) else place
 
 
 def _repository() -> str:

@@ -15,14 +15,13 @@ from urllib.parse import quote
 
 from mlsub.findings import Severity
 from mlsub.io import VERSION
-from mlsub.io.show import plain, plural
+from mlsub.io.show import join_words, plain, plural
 from mlsub.present import markdown, text
 from mlsub.present.ci import CiFinding, CiPlace, CiReport, Outcome
 from mlsub.present.explanation import Explanation, explanation_document, explanations
 from mlsub.present.findings import why_suppressed
 
-#: What the formats call severities; an error that counts is critical to GitLab.
-_SARIF_LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
+#: What the formats call severities, SARIF as mlsub does; an error that counts is critical to GitLab.
 _GITHUB_LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 _GITLAB_LEVELS = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.NOTE: "info"}
 _GITLAB_OUTCOMES = {Outcome.COUNTS: "critical", Outcome.NOT_CHECKED: "blocker", Outcome.WAIVED: "info"}
@@ -79,26 +78,20 @@ def _sarif(results: CiReport) -> str:
 
 def _sarif_rule(first: CiFinding, known: Explanation | None) -> dict[str, Any]:
     """What a rule is about; of a rule of the user's own what its findings say."""
-    one = first.finding
+    one, about = first.finding, known or first.finding
+    rule: dict[str, Any] = {"id": one.rule, "shortDescription": {"text": plain(known.title if known else one.message)}}
     if known is None:
-        return {
-            "id": one.rule,
-            "shortDescription": {"text": plain(one.message)},
-            "help": {"text": "\n".join(first.lines)},
-            "defaultConfiguration": {"level": _SARIF_LEVELS[one.severity]},
-            "properties": {"tags": [one.kind.value], "sources": [plain(one.source)]},
-        }
-    full = explanation_document(known)
-    rule = {
-        "id": one.rule,
-        "shortDescription": {"text": plain(known.title)},
-        "fullDescription": {"text": plain(known.why)},
-        "help": {"text": text.render(full, 100), "markdown": markdown.render(full)},
-        "defaultConfiguration": {"level": _SARIF_LEVELS[known.severity]},
-        "properties": {"tags": [known.kind.value], "sources": list(map(plain, known.sources))},
-    }
-    address = _address((*known.sources, one.source))
-    return {**rule, "helpUri": address} if address else rule
+        rule["help"] = {"text": "\n".join(first.lines)}
+    else:
+        full = explanation_document(known)
+        rule["fullDescription"] = {"text": plain(known.why)}
+        rule["help"] = {"text": text.render(full, 100), "markdown": markdown.render(full)}
+    sources = known.sources if known else (one.source,)
+    rule["defaultConfiguration"] = {"level": about.severity.value}
+    rule["properties"] = {"tags": [about.kind.value], "sources": list(map(plain, sources))}
+    if known and (address := _address((*sources, one.source))):
+        rule["helpUri"] = address
+    return rule
 
 
 def _address(sources: tuple[str, ...]) -> str | None:
@@ -114,7 +107,7 @@ def _sarif_result(result: CiFinding, index: int, identity: str) -> dict[str, Any
     found = {
         "ruleId": one.rule,
         "ruleIndex": index,
-        "level": _SARIF_LEVELS[result.level],
+        "level": result.level.value,
         # Nothing may read as a link of SARIF, ``[text](target)``.
         "message": {"text": "\n".join(result.lines).replace("](", "] (")},
         "locations": [{"physicalLocation": _location(place)} for place in result.places],
@@ -161,9 +154,8 @@ def _github(results: CiReport) -> str:
         if (left := len(of) - most) > 0:
             more.append(plural(left, f"more {name.replace('notice', 'note')}"))
     if more:
-        listed = " and ".join(filter(None, (", ".join(more[:-1]), more[-1])))
         where = "GitHub shows 10 of each kind in a step; --format sarif has them all."
-        lines.append(f"::notice title={_property(f'mlsub {results.command}')}::{_data(f'{listed}. {where}')}")
+        lines.append(f"::notice title={_property(f'mlsub {results.command}')}::{_data(f'{join_words(more)}. {where}')}")
     return "".join(f"{line}\n" for line in lines)
 
 

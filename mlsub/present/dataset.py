@@ -15,8 +15,7 @@ from typing import Any
 import msgspec
 
 from mlsub.io import VERSION
-from mlsub.io.show import plain, plural, readable, shortened, utc
-from mlsub.present.tables import encodable
+from mlsub.io.show import encodable, plain, plural, readable, shortened, utc
 
 #: The name that an RO-Crate's description must have, beside the files that it describes.
 CRATE = "ro-crate-metadata.json"

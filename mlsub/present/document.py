@@ -82,13 +82,15 @@ class Column(msgspec.Struct, frozen=True):
 
     ``number`` columns are aligned to the right and never change. ``when_narrow``: its text folds into several lines
     (``parts``: also behind the hyphens and the like of its names), is shortened in the middle as far as texts stay
-    distinct, or stays as it is. ``leave_out`` above 0: the column may go, the highest first.
+    distinct, or stays as it is. ``leave_out`` above 0: the column may go, rather one with a higher number. ``note``
+    says what it holds where its name does not: as text it stands below a table that shows the column.
     """
 
     name: str
     number: bool = False
     when_narrow: Literal["fold", "parts", "shorten", "keep"] = "fold"
     leave_out: int = 0
+    note: Cell = ""
 
     @property
     def keeps(self) -> bool:

@@ -103,7 +103,7 @@ _COLUMNS = (
     EntryColumn("organisation", when_narrow="shorten", value=lambda entry: entry.organisation),
     EntryColumn("system", when_narrow="shorten", value=lambda entry: entry.system),
     EntryColumn("accelerators", number=True, optional=True, value=lambda entry: entry.accelerators_count),
-    EntryColumn("accelerator", optional=True, value=_accelerator),
+    EntryColumn("accelerator", leave_out=1, optional=True, value=_accelerator),
     EntryColumn("benchmark", when_narrow="keep", value=_benchmark),
     EntryColumn("division", when_narrow="keep", leave_out=3, value=lambda entry: _bounded(entry.division)),
     EntryColumn("compliant", number=True, leave_out=4, value=lambda entry: f"{entry.compliant} of {entry.runs}"),

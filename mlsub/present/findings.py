@@ -9,6 +9,7 @@ from itertools import groupby
 import msgspec
 
 from mlsub.findings import Finding, Kind, Severity, Suppression, Verdict
+from mlsub.io.data import group_by_key
 from mlsub.io.show import first_few, plural
 from mlsub.present.document import Cell, Facts, Findings, Lines, Meaning, Section, Span
 from mlsub.rules.catalogue import find_causes
@@ -84,11 +85,7 @@ def answer(report: Report, choice: Choice) -> tuple[list[Section], Facts]:
 
 def _not_counted(report: Report) -> Iterator[tuple[str, str]]:
     """What each waiver covers, what the baseline has, and how many findings are hidden."""
-    rules: dict[Suppression, list[str]] = {}
-    for found in report.findings:
-        if found.suppressed is not None:
-            rules.setdefault(found.suppressed, []).append(found.rule)
-    for by, names in rules.items():
+    for by, names in group_by_key((one.suppressed, one.rule) for one in report.findings if one.suppressed).items():
         findings = plural(defects(f for f in report.findings if f.suppressed == by), "finding")
         if by.by == "waiver":
             yield "waived", f"{findings} of {', '.join(dict.fromkeys(names))}: {why_suppressed(by)}"
@@ -117,10 +114,8 @@ def defects(findings: Iterable[Finding]) -> int:
 def tally(findings: Sequence[Finding]) -> str:
     """How many findings there are of each rule: the worst first, then those with most."""
     counts = Counter(group[0].rule for group in grouped(findings))
-    worst: dict[str, int] = {}
-    for finding in findings:
-        worst[finding.rule] = min(finding.severity.rank, worst.get(finding.rule, len(Severity)))
-    order = sorted(counts, key=lambda rule: (worst[rule], -counts[rule], rule))
+    ranks = group_by_key((finding.rule, finding.severity.rank) for finding in findings)
+    order = sorted(counts, key=lambda rule: (min(ranks[rule]), -counts[rule], rule))
     counted = first_few((f"{rule} {counts[rule]}" for rule in order), _COUNTED, "rule")
     return f"{_size(findings)}: {counted}"
 
@@ -131,10 +126,8 @@ SUPPRESSED = {"waiver": "waived", "baseline": "known"}
 
 def grouped(findings: Iterable[Finding], first: Container[Finding] = ()) -> list[list[Finding]]:
     """The same defect in many places is one group; those with one of ``first`` come first, then what rejects."""
-    groups: dict[tuple[object, ...], list[Finding]] = {}
-    for finding in findings:
-        groups.setdefault(finding.defect, []).append(finding)
-    return sorted(groups.values(), key=lambda group: (not any(one in first for one in group), *_rank(group)))
+    groups = group_by_key((finding.defect, finding) for finding in findings).values()
+    return sorted(groups, key=lambda group: (not any(one in first for one in group), *_rank(group)))
 
 
 def _rank(group: Sequence[Finding]) -> tuple[int, int, str]:
@@ -147,9 +140,7 @@ def sections(block: Findings, *, whole: bool = True) -> Iterator[Section]:
 
     What explains others comes first. If not ``whole``, defects of a rule and places beyond a bound are only counted.
     """
-    explained: dict[Finding, list[Finding]] = {}
-    for one, cause in find_causes((*block.findings, *block.folded)).items():
-        explained.setdefault(cause, []).append(one)
+    explained = group_by_key((cause, one) for one, cause in find_causes((*block.findings, *block.folded)).items())
     for _, alike in groupby(grouped(block.findings, explained), key=_rank):
         defects = list(alike)
         shown = defects if whole else defects[:MAX_DEFECTS]

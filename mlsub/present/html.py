@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Iterator, Sequence
 
-from mlsub.io.show import plain
 from mlsub.present import document as doc
 from mlsub.present import svg
 from mlsub.present.findings import sections
+from mlsub.present.svg import escape
 
 _STYLE = """
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif;
@@ -53,7 +52,7 @@ _DEEPEST = 6
 
 def render(document: doc.Document) -> str:
     """The document as a page that ends in a line feed."""
-    title = _escape(document.title)
+    title = escape(document.title)
     tallies = [block for block in document.blocks if isinstance(block, doc.Tally)]
     style = _STYLE + "".join(line for tally in tallies for line in _rules(tally))
     head = (
@@ -69,10 +68,6 @@ def render(document: doc.Document) -> str:
     return "\n".join((*head, *body, "</main>\n</body>\n</html>")) + "\n"
 
 
-def _escape(text: str) -> str:
-    return html.escape(plain(text))
-
-
 def _block(block: doc.Block, level: int) -> Iterator[str]:
     match block:
         case doc.Chart(series=()) | doc.Text():
@@ -83,12 +78,10 @@ def _block(block: doc.Block, level: int) -> Iterator[str]:
             yield "<ul>" + "".join(f"<li>{_words(item)}</li>" for item in items) + "</ul>"
         case doc.Facts(facts):
             yield (
-                "<dl>"
-                + "\n".join(f"<dt>{_escape(name)}</dt><dd>{_cell(value)}</dd>" for name, value in facts)
-                + "</dl>"
+                "<dl>" + "\n".join(f"<dt>{escape(name)}</dt><dd>{_cell(value)}</dd>" for name, value in facts) + "</dl>"
             )
         case doc.Code(text):
-            yield "<pre>" + "\n".join(map(_escape, text.split("\n"))) + "</pre>"
+            yield "<pre>" + "\n".join(map(escape, text.split("\n"))) + "</pre>"
         case doc.Table():
             yield from _render_table(block)
         case doc.Findings():
@@ -116,7 +109,7 @@ def _known(tally: doc.Tally) -> Iterator[doc.Share]:
 
 def _tally(tally: doc.Tally) -> Iterator[str]:
     shares = tuple(_known(tally))
-    yield f'<fieldset class="tally">\n<legend>{_escape(tally.words)}</legend>\n{bar(shares)}'
+    yield f'<fieldset class="tally">\n<legend>{escape(tally.words)}</legend>\n{bar(shares)}'
     yield '<label><input type="radio" name="only" checked> all</label>'
     for kind, count, _ in shares:
         mark = f'<i class="kind-{kind}"></i>'
@@ -152,7 +145,7 @@ def _words(words: doc.Words) -> str:
 
 
 def _span(span: doc.Span) -> str:
-    text = _escape(span.text)
+    text = escape(span.text)
     if span.address:
         text = f'<a href="{span.address}">{text}</a>'
     match span.meaning:
@@ -172,7 +165,7 @@ def _cell(cell: doc.Cell) -> str:
 def _render_table(table: doc.Table) -> Iterator[str]:
     looks = [' class="number"' if column.number else "" for column in table.columns]
     heads = (
-        f'<th scope="col"{look}>{_escape(column.name)}</th>' for look, column in zip(looks, table.columns, strict=True)
+        f'<th scope="col"{look}>{escape(column.name)}</th>' for look, column in zip(looks, table.columns, strict=True)
     )
     look = ' class="upright"' if table.upright else ""
     yield f'<div class="wide"><table{look}>'

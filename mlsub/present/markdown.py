@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from pathlib import PurePath
 from urllib.parse import quote
 
@@ -149,16 +150,9 @@ def _words(words: doc.Words) -> str:
 
 def _joined(words: Sequence[doc.Span]) -> Iterator[doc.Span]:
     """The words, code that follows code joined to it: the backticks between the two would be one run."""
-    before: doc.Span | None = None
-    for span in (one for one in words if one.text):
-        if before is not None and _is_code(before) and _is_code(span):
-            before = doc.Span(before.text + span.text, before.meaning)
-            continue
-        if before is not None:
-            yield before
-        before = span
-    if before is not None:
-        yield before
+    for is_code, some in groupby((one for one in words if one.text), _is_code):
+        spans = list(some)
+        yield from [doc.Span("".join(one.text for one in spans), spans[0].meaning)] if is_code else spans
 
 
 def _is_code(span: doc.Span) -> bool:

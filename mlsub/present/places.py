@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeVar
 from urllib.parse import quote
 
 from mlsub.findings import Finding
+from mlsub.io.data import group_by_key
 from mlsub.present.document import Span
 
 #: Files in one row, and lines of a file; what is left out is counted.
@@ -71,9 +72,7 @@ def rows(
     for folder, name, line, found in known:
         files = folders.setdefault((folder, None if short else found), {})
         files.setdefault((name, found if short else None, line is None), {})[line] = None
-    alike: dict[tuple[tuple[_Item, ...], str | None], list[str]] = {}
-    for (folder, found), files in folders.items():
-        alike.setdefault((_items(files, most), found), []).append(folder)
+    alike = group_by_key(((_items(files, most), found), folder) for (folder, found), files in folders.items())
     for (items, found), names in alike.items():
         for pattern, count in _folders(names, most):
             yield _row(pattern, count, items, found, None if whole else most_files, root)
@@ -81,9 +80,9 @@ def rows(
 
 def _items(files: Mapping[_File, Iterable[int | None]], most: int | None) -> tuple[_Item, ...]:
     """The files of a folder, those with the same lines and the same found value together."""
-    marks: dict[_Mark, list[str]] = {}
-    for (name, found, _), lines in files.items():
-        marks.setdefault((tuple(sorted(lines, key=lambda line: line or 0)), found), []).append(name)
+    marks = group_by_key(
+        ((tuple(sorted(lines, key=lambda line: line or 0)), found), name) for (name, found, _), lines in files.items()
+    )
     return tuple(
         _Item(pattern, mark, count) for mark, names in marks.items() for pattern, count in patterns(names, most)
     )

@@ -92,7 +92,7 @@ def draw(chart: doc.Chart, top: int = 0) -> tuple[str, int]:
     for x, y, one in legend:
         drawn = _path(one, f"M{x + 14:.1f} {y - 4:.1f}{_SHAPES[one.style]}") + _text(x + 28, y, one.name)
         parts.append(f'<g class="c{one.colour % len(COLOURS)}">{drawn}{_shapes(one, at)}</g>')
-    named = f"<title>{_escape(chart.title)}</title><desc>{_escape(chart.about)}</desc><style>{_STYLE}</style>"
+    named = f"<title>{escape(chart.title)}</title><desc>{escape(chart.about)}</desc><style>{_STYLE}</style>"
     size = f'y="{top}" viewBox="0 0 {_WIDTH} {over + high + 50}" width="{_WIDTH}" height="{over + high + 50}"'
     shown = "\n".join(filter(None, parts))
     return f'<svg class="chart" role="img" {size}>{named}\n{shown}</svg>\n', over + high + 50
@@ -132,8 +132,9 @@ def _path(series: doc.Series, path: str) -> str:
 
 
 def _text(x: float, y: float, text: str, anchor: str = "start", more: str = "") -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" {more}>{_escape(text)}</text>'
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" {more}>{escape(text)}</text>'
 
 
-def _escape(text: str) -> str:
+def escape(text: str) -> str:
+    """Return a text with nothing in it that HTML or SVG would read as its own."""
     return html.escape(plain(text))

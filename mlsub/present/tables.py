@@ -9,7 +9,7 @@ from typing import Any, Literal
 import msgspec
 
 from mlsub.io.data import shipped
-from mlsub.io.show import plain
+from mlsub.io.show import encodable, plain
 from mlsub.present import columnar
 
 #: What a column holds; any cell may be empty.
@@ -57,11 +57,6 @@ def legible(text: str) -> str:
         return text
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     return "".join(c if c == "\n" else " " if c.isspace() else plain(c) for c in text)
-
-
-def encodable(text: str) -> str:
-    """Text that UTF-8 can hold: halves of surrogate pairs, from file names that are no UTF-8, are escaped."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def is_formula(text: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -16,14 +17,15 @@ LEAST = 8
 LEAST_NAME = 16
 #: A word up to this length, and a part of a word, is not broken while columns are laid out.
 _WORD, _PART_WIDTH = 20, 30
+#: Into how many lines a name folds: columns are left out first for two, then for three, then for what it needs (0).
+_MOST_LINES = (2, 3, 0)
 
 
 class Layout(NamedTuple):
-    """The columns that are shown, how wide each is, and those that are left out."""
+    """The columns that are shown, and how wide each is."""
 
     shown: tuple[int, ...]
     widths: tuple[int, ...]
-    left_out: tuple[int, ...]
 
 
 def layout(columns: Sequence[doc.Column], texts: Sequence[Sequence[str]], key: int, width: int) -> Layout | None:
@@ -36,43 +38,53 @@ def layout(columns: Sequence[doc.Column], texts: Sequence[Sequence[str]], key: i
         width: of the terminal.
     """
     whole = [max(map(cells, column), default=0) for column in texts]
-    shown = list(range(len(columns)))
-    left_out: list[int] = []
-    room = width - GAP * (len(shown) - 1)
-    if sum(whole) <= room:
-        return Layout(tuple(shown), tuple(whole), ())
-    least = [_least(column, known, natural) for column, known, natural in zip(columns, texts, whole, strict=True)]
-    while sum(least[at] for at in shown) > width - GAP * (len(shown) - 1):
-        may_go = [at for at in shown if columns[at].leave_out and at != key]
-        if not may_go:
-            return None
-        gone = max(may_go, key=lambda at: (columns[at].leave_out, at))
-        shown.remove(gone)
-        left_out.append(gone)
+    if sum(whole) + GAP * (len(whole) - 1) <= width:
+        return Layout(tuple(range(len(columns))), tuple(whole))
+    for most in _MOST_LINES:
+        sizes = zip(columns, texts, whole, strict=True)
+        least = [_least(column, known, natural, most) for column, known, natural in sizes]
+        if shown := _with_room(columns, least, key, width):
+            break
+    else:
+        return None
     room = width - GAP * (len(shown) - 1)
     # Text that folds loses nothing, so it gives way before text that is shortened.
     firm = [whole[at] if columns[at].when_narrow == "shorten" else least[at] for at in shown]
     widths = _shared([whole[at] for at in shown], firm if sum(firm) <= room else [least[at] for at in shown], room)
-    return Layout(tuple(shown), tuple(widths), tuple(sorted(left_out)))
+    return Layout(tuple(shown), tuple(widths))
 
 
-def _least(column: doc.Column, texts: Sequence[str], whole: int) -> int:
-    """How narrow a column may become; texts that are shortened stay distinct."""
+def _with_room(columns: Sequence[doc.Column], least: Sequence[int], key: int, width: int) -> list[int]:
+    """Return the columns that have room, tried by their importance; none where one that must stay has no room."""
+    shown: list[int] = []
+    for at in sorted(range(len(columns)), key=lambda at: columns[at].leave_out * (at != key)):
+        if sum(least[one] + GAP for one in (*shown, at)) <= width + GAP:
+            shown.append(at)
+        elif not columns[at].leave_out or at == key:
+            return []
+    return sorted(shown)
+
+
+def _least(column: doc.Column, texts: Sequence[str], whole: int, most: int) -> int:
+    """Return how narrow a column may become.
+
+    Texts that are shortened stay distinct; names that fold take ``most`` lines, or as many as they need where it is 0.
+    """
     if column.keeps or whole <= LEAST:
         return whole
-    if column.when_narrow != "shorten":
-        part = min(max(map(longest_part, texts), default=0), _PART_WIDTH)
-        word = max((cells(word) for text in texts for word in text.split(" ")), default=0)
-        return min(whole, max(LEAST, part, min(word, _WORD) if column.when_narrow == "fold" else 0))
-    distinct = set(texts)
-    low, high = min(LEAST_NAME, whole), whole
-    while low < high:
-        middle = (low + high) // 2
-        if len({shorten(text, middle) for text in distinct}) == len(distinct):
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    known, shortened = set(texts), column.when_narrow == "shorten"
+    part = min(max(map(longest_part, known), default=0), _PART_WIDTH)
+    word = max((cells(word) for text in known for word in text.split(" ")), default=0)
+    unbroken = max(LEAST, part, min(word, _WORD) if column.when_narrow == "fold" else 0)
+    sizes = range(min(LEAST_NAME if shortened else unbroken, whole), whole)
+
+    def is_enough(size: int) -> bool:
+        if shortened:
+            return len({shorten(text, size) for text in known}) == len(known)
+        folds = most and column.when_narrow == "parts"
+        return not folds or all(len(_fitted(((doc.Span(text),),), size, shortened=False)) <= most for text in known)
+
+    return sizes.start + bisect_left(sizes, True, key=is_enough)
 
 
 def _shared(whole: Sequence[int], least: Sequence[int], room: int) -> list[int]:
@@ -81,14 +93,7 @@ def _shared(whole: Sequence[int], least: Sequence[int], room: int) -> list[int]:
     def widths(most: int) -> list[int]:
         return [min(natural, max(narrow, most)) for natural, narrow in zip(whole, least, strict=True)]
 
-    low, high = 0, max(whole)
-    while low < high:
-        middle = (low + high + 1) // 2
-        if sum(widths(middle)) <= room:
-            low = middle
-        else:
-            high = middle - 1
-    found = widths(low)
+    found = widths(bisect_right(range(max(whole) + 1), room, key=lambda most: sum(widths(most))) - 1)
     spare = room - sum(found)
     for at, natural in enumerate(whole):
         more = min(spare, natural - found[at], 1)
@@ -192,13 +197,12 @@ def _title(section: doc.Section) -> doc.Words:
 
 def _facts(facts: Sequence[tuple[str, doc.Cell]], width: int, paint: Paint) -> Iterator[str]:
     names = [f"{plain(name)}:" for name, _ in facts]
-    side = max(map(cells, names)) + GAP - 1
-    if side > width * _NAMES_PART:
-        for name, (_, value) in zip(names, facts, strict=True):
+    side = max(map(cells, names), default=0) + GAP - 1
+    for name, (_, value) in zip(names, facts, strict=True):
+        if side > width * _NAMES_PART:
             for line in doc.lines_of(value):
                 yield from _wrapped((doc.Span(f"{name} "), *line), width, paint, hang=_INDENT)
-        return
-    for name, (_, value) in zip(names, facts, strict=True):
+            continue
         begin = name + " " * (side - cells(name))
         values = doc.lines_of(value)
         hang = _INDENT if len(values) > 1 else 0
@@ -242,15 +246,17 @@ def _render_table(table: doc.Table, width: int, paint: Paint) -> Iterator[str]:
     fits = layout(table.columns, texts, table.key, width)
     if fits is None:
         yield from _stacked(table, width, paint)
-        return
-    if any(heads[at] for at in fits.shown):
-        yield from _row(table, [((doc.Span(head, "strong"),),) for head in heads], fits, paint)
-        yield "-" * (sum(fits.widths) + GAP * (len(fits.widths) - 1))
-    for row in rows:
-        yield from _row(table, row, fits, paint)
-    if fits.left_out:
-        names = ", ".join(heads[at] for at in fits.left_out)
-        yield from _wrapped(f"No room for: {names}.", width, paint)
+    else:
+        if any(heads[at] for at in fits.shown):
+            yield from _row(table, [((doc.Span(head, "strong"),),) for head in heads], fits, paint)
+            yield "-" * (sum(fits.widths) + GAP * (len(fits.widths) - 1))
+        for row in rows:
+            yield from _row(table, row, fits, paint)
+    shown = range(len(heads)) if fits is None else fits.shown
+    if left_out := [head for at, head in enumerate(heads) if at not in shown]:
+        yield from _wrapped(f"No room for: {', '.join(left_out)}.", width, paint)
+    columns = (table.columns[at] for at in shown)
+    yield from _facts([(column.name, column.note) for column in columns if column.note], width, paint)
 
 
 def _clean(cell: doc.Cell) -> tuple[Line, ...]:

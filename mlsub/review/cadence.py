@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from operator import attrgetter
@@ -17,10 +16,9 @@ from mlsub.io.data import shipped
 from mlsub.io.show import join_words
 from mlsub.log.reading import LARGEST_COUNT, usable_number
 from mlsub.log.run import MAX_EVALUATIONS, Run
+from mlsub.rounds import round_age
 from mlsub.rules.catalogue import finding
 from mlsub.rules.formula import UnknownValueError, parse
-
-_ROUND = re.compile(r"v?(\d{1,4})\.(\d{1,4})")
 
 _NUMBERS = frozenset((int, float))
 #: No benchmark has a longer name, and none that a log makes up shall fill memory.
@@ -55,16 +53,9 @@ def find_fact(run: Run | str, usage: str, round_: str, file: str, kind: type[_An
 
 @lru_cache(maxsize=1024)
 def _find_cached_fact(file: str, kind: Any, usage: str, round_: str, name: str) -> Any:
-    numbers = round_numbers(round_)
     facts = shipped(__file__, file, dict[str, dict[str, list[kind]]]).get(usage, {}).get(name, ())
-    valid = [fact for fact in facts if numbers is not None and (round_numbers(fact.since) or numbers) <= numbers]
+    valid = [fact for fact in facts if round_age(fact.since) <= round_age(round_)]
     return valid[-1] if valid else None
-
-
-def round_numbers(round_: str) -> tuple[int, int] | None:
-    """Return the two numbers of a round, by which rounds are ordered; None for an odd name."""
-    match = _ROUND.match(round_)
-    return (int(match[1]), int(match[2])) if match else None
 
 
 def is_closed(run: Run) -> bool:

@@ -26,7 +26,11 @@ _SOURCED = re.compile(
     rb"""|\$\{BASH_SOURCE(?:\[0\])?%/\*\}["']?/)?([\w.-]{1,100}\.sh)["']?[ \t]*(?:#.*|;.*|&&.*)?"""
 )
 _LONGEST = 80
-_CONFIDENTIAL_WORDS = (b"confidential", b"distribut", b"internal use", b"trade secret")
+#: Any of these has to be in a text for it to be searched; most code says that something is distributed.
+_CONFIDENTIAL_WORDS = (
+    *(b"confidential", b"internal use", b"trade secret", b"not distribut", b"not redistribut", b"no distribut"),
+    *(b"no redistribut", b"not for distribut", b"not for redistribut"),
+)
 _CONFIDENTIAL = re.compile(
     rb"(?<![\w-])(?:confidential(?![\w-]| computing| vms?\b)|(?:do not|not for|no) (?:re)?distribut(?:e|ion)\b"
     rb"|(?:for )?internal use only|trade secrets? of)"

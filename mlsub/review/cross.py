@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
 from mlsub.divisions import CLOSED, division_of
 from mlsub.findings import Finding, Severity
@@ -30,7 +31,7 @@ _WORD = re.compile(r"[a-z]+\d*[a-z]*|(?<!\d)\d++[a-z]+\d*")
 _NO_WORD = "submission_platform has no word in common with the system's folder, name, accelerator or processor"
 #: The key of which an empty value is asked about.
 _STATUS = "submission_status"
-_FRAMEWORK = "framework"
+_FRAMEWORK, _ACCELERATOR, _PROCESSOR = "framework", "accelerator_model_name", "host_processor_model_name"
 
 
 def audit_entry(entry: Entry) -> Iterator[Finding]:
@@ -151,9 +152,9 @@ def _check_division(entry: Entry, logged: str) -> tuple[str, ...] | None:
 def _check_platform(entry: Entry, logged: str) -> tuple[str, ...] | None:
     if entry.description is None:
         return None
-    accelerator = entry.described("accelerator_model_name")
+    accelerator = entry.described(_ACCELERATOR)
     if not accelerator or is_not_applicable(accelerator):
-        accelerator = entry.described("host_processor_model_name")
+        accelerator = entry.described(_PROCESSOR)
     names = [entry.system, entry.described("system_name"), accelerator]
     known = tuple(dict.fromkeys(name for name in names if name))
     message = find_platform_contradiction(logged, known)
@@ -165,14 +166,11 @@ def _check_benchmark(entry: Entry, logged: str) -> tuple[str, ...] | None:
     return None if logged == entry.benchmark else ("cross.benchmark", entry.benchmark)
 
 
-def _check_accelerator(entry: Entry, logged: str) -> tuple[str, ...] | None:
-    described = _described_name(entry, "accelerator_model_name")
-    return ("cross.accelerator", described) if described and not same_accelerator(logged, described) else None
-
-
-def _check_processor(entry: Entry, logged: str) -> tuple[str, ...] | None:
-    described = _described_name(entry, "host_processor_model_name")
-    return ("cross.processor", described) if described and not same_processor(logged, described) else None
+def _check_hardware(
+    rule: str, field: str, same: Callable[[str, str], bool], entry: Entry, logged: str
+) -> tuple[str, ...] | None:
+    described = _described_name(entry, field)
+    return (rule, described) if described and not same(logged, described) else None
 
 
 def _described_name(entry: Entry, field: str) -> str:
@@ -208,8 +206,8 @@ _CHECKS: dict[str, Callable[[Entry, str], tuple[str, ...] | None]] = {
     "submission_platform": _check_platform,
     "submission_benchmark": _check_benchmark,
     _STATUS: _check_status,
-    "accelerator_model_name": _check_accelerator,
-    "host_processor_model_name": _check_processor,
+    _ACCELERATOR: partial(_check_hardware, "cross.accelerator", _ACCELERATOR, same_accelerator),
+    _PROCESSOR: partial(_check_hardware, "cross.processor", _PROCESSOR, same_processor),
 }
 
 

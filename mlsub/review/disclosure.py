@@ -110,7 +110,6 @@ def read_disclosure(
             if size:
                 known = StatedValue(int(size), config_file.path, config_file.line, printed=True)
                 found[name] = found[name] or known
-    values = {name: stated for name, stated in found.items() if stated is not None}
     config_places = None
     names = set(_find_file_names(config_file.value)) if config_file is not None else set()
     if code and names:
@@ -119,20 +118,13 @@ def read_disclosure(
         files = ((path, path.rpartition("/")[2]) for path in code)
         # A configuration may be named without what its file ends in.
         config_places = tuple(path for path, file in files if not names.isdisjoint((file, file.rpartition(".")[0])))
-    return Disclosure(path=path, config_places=config_places, accelerators=accelerators, **values)
+    return Disclosure(path=path, config_places=config_places, accelerators=accelerators, **found)
 
 
 def read_stated(logs: Sequence[LogReport], key: str) -> StatedValue | None:
     """Return what runs state of a key; None where none does."""
-    stated = [log for log in logs if key in log.run.hyperparameters]
-    if not stated:
-        return None
-    values = dict.fromkeys(show(log.run.hyperparameters[key], _LONGEST) for log in stated)
-    run, (first, *others) = stated[0].run, values
-    value = run.hyperparameters[key]
-    if len(first) >= _LONGEST:
-        value = value[:_LONGEST] if isinstance(value, str) else first
-    return StatedValue(value, stated[0].path, run.lines.get(key), tuple(others))
+    stated = ((log, log.run.hyperparameters) for log in logs)
+    return _join_places([(of[key], log.path, log.run.lines.get(key)) for log, of in stated if key in of])
 
 
 def _read_printed(logs: Sequence[LogReport], name: str) -> StatedValue | None:
@@ -140,18 +132,24 @@ def _read_printed(logs: Sequence[LogReport], name: str) -> StatedValue | None:
 
     A configuration counts where a log prints one with a scale in its name: more are those that lie in a folder.
     """
-    stated = []
+    stated: list[tuple[Any, str, int | None]] = []
     for log in logs:
         found = log.trace.settings.get(name, ())
         if name == "config_file":
             found = tuple(one for one in found if _SCALE.search(str(one.value)))
             found = found if len(found) == 1 else ()
-        stated += [(one, log.path) for one in found]
+        stated += [(one.value, log.path, one.line) for one in found]
+    return _join_places(stated, printed=True)
+
+
+def _join_places(stated: Sequence[tuple[Any, str, int | None]], *, printed: bool = False) -> StatedValue | None:
+    """Return what stands in some places, each with its path and line, as one; None where there is none."""
     if not stated:
         return None
-    (first, path), others = stated[0], dict.fromkeys(show(one.value, _LONGEST) for one, _ in stated[1:])
-    others.pop(show(first.value, _LONGEST), None)
-    return StatedValue(first.value, path, first.line, tuple(others), printed=True)
+    (value, path, line), (first, *others) = stated[0], dict.fromkeys(show(value, _LONGEST) for value, _, _ in stated)
+    if len(first) >= _LONGEST:
+        value = value[:_LONGEST] if isinstance(value, str) else first
+    return StatedValue(value, path, line, tuple(others), printed)
 
 
 def show_value(value: Any) -> str:

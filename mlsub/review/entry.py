@@ -12,7 +12,7 @@ import msgspec
 
 from mlsub.divisions import CLOSED, division_of
 from mlsub.findings import Finding, Kind, Severity
-from mlsub.io.data import shipped
+from mlsub.io.data import group_by_key, shipped
 from mlsub.io.show import plural, readable, several, show
 from mlsub.log.reader import SCALE
 from mlsub.review.cross import same_organisation
@@ -80,11 +80,10 @@ def _report_smallest_group(
 
 def _group_by_name(logs: Iterable[LogReport], key: str, same: Callable[[str, str], bool]) -> dict[str, list[LogReport]]:
     """Return the logs by what they name, in its first spelling; placeholders only where nothing else is named."""
-    by_name: dict[str, list[LogReport]] = {}
-    for log in logs:
-        value, _ = log.run.stated(key)
-        if isinstance(value, str) and value:
-            by_name.setdefault(readable(value[:_LONGEST]), []).append(log)
+    stated = ((log.run.stated(key)[0], log) for log in logs)
+    by_name = group_by_key(
+        (readable(value[:_LONGEST]), log) for value, log in stated if isinstance(value, str) and value
+    )
     names = [name for name in by_name if not is_placeholder(name)] or list(by_name)
     groups: dict[str, list[LogReport]] = {}
     for name in names[:_MOST_VALUES]:
@@ -146,9 +145,7 @@ def _find_different_hyperparameters(entry: Entry, keys: Collection[str]) -> Iter
         stated = [(log.run.hyperparameters[key], log) for log in entry.logs if key in log.run.hyperparameters]
         if all(value == stated[0][0] for value, _ in stated):
             continue
-        groups: dict[str, list[LogReport]] = {}
-        for value, log in stated:
-            groups.setdefault(show_value(value), []).append(log)
+        groups = group_by_key((show_value(value), log) for value, log in stated)
         if len(groups) > 1:
             odd[key] = groups
     if odd:

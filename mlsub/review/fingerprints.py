@@ -20,8 +20,7 @@ from mlsub.findings import Finding, Severity
 from mlsub.io.data import blake2b
 from mlsub.io.show import first_few, plural, several, show
 from mlsub.log.run import Run
-from mlsub.review.cadence import round_numbers
-from mlsub.rounds import Round
+from mlsub.rounds import Round, round_age
 from mlsub.rules.catalogue import finding
 from mlsub.submission.find import organisation
 from mlsub.submission.model import Entry, LogReport
@@ -47,13 +46,11 @@ class Fingerprint(NamedTuple):
     known: bool = False
 
 
-def audit_same_runs(logs: Iterable[LogReport]) -> Iterator[Finding]:
-    """Yield logs whose records agree in number and times: copies, with or without another seed written in."""
-    return audit_same_fingerprints(fingerprint_logs(logs))
+def audit_same_runs(fingerprints: Sequence[Fingerprint]) -> Iterator[Finding]:
+    """Yield logs whose records agree in number and times: copies, with or without another seed written in.
 
-
-def audit_same_fingerprints(fingerprints: Sequence[Fingerprint]) -> Iterator[Finding]:
-    """Yield the same by the fingerprints of the logs: one finding for each pair of entries."""
+    There is one finding for each pair of entries.
+    """
     first: dict[bytes, str] = {}
     pairs: dict[tuple[str, str], list[tuple[str, str]]] = {}
     known = {one.path for one in fingerprints if one.known}
@@ -150,17 +147,17 @@ def digest_description(described: SystemDescription | None) -> bytes:
 
 def must_be_exact(usage: str | None, name: str | None) -> bool:
     """Return whether the rules of a round on results that are submitted again are those of June 2025."""
-    return usage == _EXACT_FROM[0] and (round_numbers(name or "") or (0, 0)) >= _EXACT_FROM[1]
+    return usage == _EXACT_FROM[0] and round_age(name or "") >= _EXACT_FROM[1]
 
 
 def audit_resubmission(entry: Entry, round_: Round) -> Iterator[Finding]:
     """Yield an entry with runs that were published in an earlier round."""
-    before, known = round_numbers(round_.name) or (0, 0), published_runs()
+    before, known = round_age(round_.name), published_runs()
     again: Counter[PublishedEntry] = Counter()
     for log in entry.logs:
         digest = digest_times(log.run)
         for one in known.get(digest, ()) if digest else ():
-            again[one] += one.usage == round_.usage and (round_numbers(one.round) or (0, 0)) < before
+            again[one] += one.usage == round_.usage and round_age(one.round) < before
     if not (earlier := [one for one, count in again.items() if count]):
         return
     own = organisation(entry.organisation).lower()

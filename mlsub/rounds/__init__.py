@@ -133,6 +133,11 @@ def normalise_round(text: str) -> str | None:
     return match[1] if match else None
 
 
+def round_age(name: str) -> tuple[int, ...]:
+    """Return a round as numbers that sort by time; empty for a name without any."""
+    return tuple(map(int, re.findall(r"\d{1,6}", name)))
+
+
 @lru_cache(maxsize=64)
 def get_round(usage: str, name: str, overlay: str | None = None) -> Round:
     """Return the round, with everything it inherits; ``overlay`` is a file of the user's own that may add rounds.

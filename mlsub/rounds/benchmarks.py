@@ -12,7 +12,7 @@ import msgspec
 
 from mlsub.io.data import shipped
 from mlsub.io.show import likely_name, squeezed
-from mlsub.rounds import Round, span, wrong_round
+from mlsub.rounds import Round, round_age, span, wrong_round
 
 
 class Compatible(StrEnum):
@@ -129,7 +129,8 @@ def compatible(usage: str, folder: str, one: str, other: str) -> Compatible:
     if one == other:
         return Compatible.YES
     table, found = _tables().get(usage), benchmarks_in(usage, folder)
-    if table is None or not any(of.groups for of in found) or max(_order(one), _order(other)) > _order(table.until):
+    newer = max(one, other, key=round_age)
+    if table is None or not any(of.groups for of in found) or round_age(newer) > round_age(table.until):
         return Compatible.UNKNOWN
     return Compatible.YES if other in compatible_rounds(usage, folder, one) else Compatible.NO
 
@@ -138,10 +139,6 @@ def compatible_rounds(usage: str, folder: str, round_name: str) -> tuple[str, ..
     """Return the rounds that a round of a benchmark may be compared with, itself among them; empty without any."""
     groups = (group for found in benchmarks_in(usage, folder) for group in found.groups)
     return next((group for group in groups if round_name in group), ())
-
-
-def _order(name: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in name.split("."))
 
 
 # ---- When a round came out

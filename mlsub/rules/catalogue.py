@@ -37,7 +37,16 @@ Result = TypeVar("Result")
 FIX = "mlsub fix PATH --write"
 
 
-class RuleInfo(msgspec.Struct, frozen=True):
+class RuleTexts(msgspec.Struct, frozen=True):
+    """What explains a rule, or of an aspect every rule: there ``title`` and ``example`` have places for its words."""
+
+    title: str
+    why: str
+    fix: str
+    example: str
+
+
+class RuleInfo(RuleTexts, frozen=True):
     """What there is to know of one rule.
 
     Its ``id`` is never used again for another rule. ``severity`` and ``blocks`` are the usual ones of a finding of it;
@@ -52,13 +61,9 @@ class RuleInfo(msgspec.Struct, frozen=True):
 
     id: str
     room: str
-    title: str
     severity: Severity
     blocks: Blocks
-    why: str
     source: str
-    example: str
-    fix: str
     kind: Kind = Kind.OFFICIAL
     message: str = ""
     expected: str | None = None
@@ -77,6 +82,7 @@ def catalogue() -> dict[str, RuleInfo]:
     return {rule: info for room in ROOMS for rule in _rules_of(room) if (info := find_rule(rule)) is not None}
 
 
+@cache
 def _rules_of(room: str) -> dict[str, dict[str, Any]]:
     return shipped(_PACKAGE, f"{room}/rules.yaml", dict[str, dict[str, Any]])
 
@@ -164,11 +170,11 @@ def find_causes(findings: Iterable[Finding]) -> dict[Finding, Finding]:
     for cause in found:
         if cause.rule in explaining and cause.severity is not Severity.NOTE:
             on.setdefault(cause.path, {}).setdefault(cause.rule, cause)
-            for folder in _folders_above(cause.path):
+            for folder in folders_above(cause.path):
                 below.setdefault(folder, {}).setdefault(cause.rule, cause)
     causes: dict[Finding, Finding] = {}
     for one in found:
-        near = (*(on.get(path, {}) for path in (one.path, *_folders_above(one.path))), below.get(one.path, {}))
+        near = (*(on.get(path, {}) for path in (one.path, *folders_above(one.path))), below.get(one.path, {}))
         for rule, cause in (item for place in near for item in place.items()):
             if explaining[rule].explains_rule(one.rule):
                 causes[one] = cause
@@ -176,8 +182,8 @@ def find_causes(findings: Iterable[Finding]) -> dict[Finding, Finding]:
     return causes
 
 
-def _folders_above(path: str) -> list[str]:
-    """The folders that a path lies in, the nearest first; the last is the root of the report."""
+def folders_above(path: str) -> list[str]:
+    """Return the folders that a path lies in, the nearest first; the last is the root of the report."""
     parts = path.split("/")
     return [*("/".join(parts[:length]) for length in range(len(parts) - 1, 0, -1)), *([] if path == "." else ["."])]
 

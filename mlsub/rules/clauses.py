@@ -9,6 +9,7 @@ import msgspec
 
 from mlsub.divisions import DIVISIONS
 from mlsub.io.data import shipped
+from mlsub.rounds import round_age
 
 #: The documents, and what they are called.
 DOCUMENTS = {"training_rules": "training rules", "submission_rules": "submission rules"}
@@ -91,19 +92,15 @@ def questions_on(benchmark: str, divisions: Collection[str]) -> tuple[str, ...]:
 
 def changes_between(old: str, new: str) -> Iterator[tuple[str, PlacedClause]]:
     """Yield the clauses that are new, changed or gone in a round since another; back in time they go as they came."""
-    first, last = sorted((_order(old), _order(new)))
-    come, go = ("new", "gone") if first == _order(old) else ("gone", "new")
+    first, last = sorted((round_age(old), round_age(new)))
+    come, go = ("new", "gone") if first == round_age(old) else ("gone", "new")
     for of in every_clause():
         clause = of.clause
-        if first < _order(clause.since) <= last:
-            if clause.until is None or last <= _order(clause.until):
+        if first < round_age(clause.since) <= last:
+            if clause.until is None or last <= round_age(clause.until):
                 yield come, of
-        elif clause.until is not None and first <= _order(clause.until) < last:
-            if _order(clause.since) <= first:
+        elif clause.until is not None and first <= round_age(clause.until) < last:
+            if round_age(clause.since) <= first:
                 yield go, of
-        elif any(first < _order(name) <= last for name in clause.changed):
+        elif any(first < round_age(name) <= last for name in clause.changed):
             yield "changed", of
-
-
-def _order(round_: str) -> tuple[int, ...]:
-    return tuple(map(int, round_.split(".")))

@@ -175,29 +175,31 @@ def _satisfies(operand: dict[str, str]) -> Test:
     return lambda value, values: bool(compute({**values, "value": value}))
 
 
-def _counts_up(operand: dict[str, str]) -> Test:
-    """The next of a series; where it matches, the series moves on. ``values`` keeps how far it got."""
+def _next_in_series(operand: dict[str, str], values: Any) -> Any:
+    """The next value of a series; ``values`` keeps how far it got."""
     start, step = parse(operand["from"][1:]), parse(operand["by"][1:])
-    series = (operand["from"], operand["by"])
+    count = values.match_count((operand["from"], operand["by"]), start.names + step.names)
+    return start.compute(values) + count * step.compute(values)
+
+
+def _counts_up(operand: dict[str, str]) -> Test:
+    """The next of a series; where it matches, the series moves on."""
 
     def test(value: Any, values: Any) -> bool:
-        count = values.match_count(series, start.names + step.names)
-        if value != start.compute(values) + count * step.compute(values):
+        if value != _next_in_series(operand, values):
             return False
-        values.count_match(series)
+        values.count_match((operand["from"], operand["by"]))
         return True
 
     return test
 
 
 def _counts_up_words(operand: dict[str, str], values: Any) -> str:
-    start, step = operand["from"], operand["by"]
-    words = f"{operand_words(start)}, and {operand_words(step)} more at each further one"
+    words = f"{operand_words(operand['from'])}, and {operand_words(operand['by'])} more at each further one"
     if values is None:
         return words
-    first, by = parse(start[1:]), parse(step[1:])
     try:
-        wanted = first.compute(values) + values.match_count((start, step), first.names + by.names) * by.compute(values)
+        wanted = _next_in_series(operand, values)
     except UnknownValueError as missing:
         return f"{words}, with {missing.args[0]} logged before it"
     except Exception:

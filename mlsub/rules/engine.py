@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from mlsub.findings import Blocks, Finding, Kind, Severity
+from mlsub.io.data import group_by_key
 from mlsub.log.event import Event
 from mlsub.log.events import Handler
 from mlsub.rules.aspects import compile_key
@@ -76,9 +77,7 @@ def compiled_rules(
         )
     keys = every[: len(rules.rules)]
     notes = _notes(every)
-    watched: dict[str, list[CompiledKey]] = {key: [] for key in notes}
-    for compiled in every:
-        watched.setdefault(compiled.rule.key, []).append(compiled)
+    watched = {**dict.fromkeys(notes, ()), **group_by_key((compiled.rule.key, compiled) for compiled in every)}
     return CompiledRules(
         keys=keys,
         every=every,
@@ -98,9 +97,7 @@ def _notes(keys: Sequence[CompiledKey]) -> dict[str, Note]:
     rules, aspects = [compiled.rule for compiled in keys], [aspect for one in keys for aspect in one.aspects]
     stated = {name for aspect in aspects for name in aspect.value_keys()}
     starts = {compiled.rule.within.of for compiled in keys if compiled.rule.within and not compiled.where}
-    choices: dict[str, set[str]] = {}
-    for key, value in filter(None, (compiled.where or compiled.rule.occurs.once_where for compiled in keys)):
-        choices.setdefault(key, set()).add(value)
+    choices = group_by_key(filter(None, (compiled.where or compiled.rule.occurs.once_where for compiled in keys)))
     kept = {name for aspect in aspects for name in aspect.earlier_keys()}
     kept.update(stated, choices, (rule.gathers.key for rule in rules if rule.gathers))
     nested = any(rule.nested for rule in rules)
@@ -326,10 +323,7 @@ def excused(keys: Sequence[KeyOutcome], missed: frozenset[str]) -> list[frozense
         if out.count and (out.differing or any(not failure.needs for failure in out.failed("value"))):
             faulty.add(out.rule.key)
     waiting = [index for index, out in enumerate(keys) if out.failures and out.rule.key not in faulty and _needs(out)]
-    waiting_for: dict[str, list[int]] = {}
-    for index in waiting:
-        for name in _needs(keys[index]):
-            waiting_for.setdefault(name, []).append(index)
+    waiting_for = group_by_key((name, index) for index in waiting for name in _needs(keys[index]))
     excuses: dict[int, frozenset[str]] = {}
     in_order, new = iter(waiting), faulty
     while len(excuses) < len(waiting):

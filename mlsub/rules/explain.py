@@ -11,6 +11,7 @@ import msgspec
 
 from mlsub.divisions import DIVISIONS, OPEN
 from mlsub.findings import Blocks
+from mlsub.io.data import group_by_key
 from mlsub.rounds import Round, all_rounds, usages
 from mlsub.rules.aspects import aspects_of
 from mlsub.rules.aspects.base import Aspect
@@ -44,9 +45,7 @@ def rule_ids() -> tuple[str, ...]:
 
 def official_files(demands: Iterable[Demand]) -> Iterator[str]:
     """The official files that demand it, rounds with the same files together."""
-    files: dict[str, list[str]] = {}
-    for checker, origin in sorted({source for demand in demands for source in demand.sources}):
-        files.setdefault(checker, []).append(origin)
+    files = group_by_key(sorted({source for demand in demands for source in demand.sources}))
     checkers: dict[tuple[str, str], list[str]] = {}
     for checker, names in files.items():
         place, underscore, version = checker.rpartition("_")
@@ -73,10 +72,8 @@ class Demand(msgspec.Struct):
 
     def places(self) -> Iterator[tuple[str, str, list[str]]]:
         """Which logs it binds: usage, logs in words, and the rounds of which this is so."""
-        groups: dict[tuple[str, str], list[str]] = {}
-        for round_, logs in self.logs.items():
-            groups.setdefault((round_.usage, which_logs(round_, logs)), []).append(round_.name)
-        for (usage, which), rounds in groups.items():
+        named = (((of.usage, which_logs(of, logs)), of.name) for of, logs in self.logs.items())
+        for (usage, which), rounds in group_by_key(named).items():
             yield usage, which, rounds
 
 

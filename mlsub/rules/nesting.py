@@ -21,6 +21,12 @@ RESULT_TOLERANCE_S = 1.5e-3
 SequenceFlaw = tuple[str, str]
 
 
+def _find_other(expected: str, found: Any, wanted: Any) -> Iterator[SequenceFlaw]:
+    """Yield that a number is not the one that it has to be."""
+    if found != wanted:
+        yield expected, f"{show(found)}, not {show(wanted)}"
+
+
 class EpochSequence:
     """Where a log stands in its sequence; :meth:`see` gives (what is expected, what was found) for each flaw."""
 
@@ -54,7 +60,7 @@ class EpochSequence:
         if self.in_evaluation:
             yield "after eval_stop of the last evaluation", f"inside evaluation {show(self.last_evaluation)}"
 
-    def _on_epoch_start(self, event: Event, generation: bool) -> Iterator[SequenceFlaw]:
+    def _on_epoch_start(self, event: Event, _: bool) -> Iterator[SequenceFlaw]:
         number = event.metadata["epoch_num"]
         if self.in_epoch:
             yield "after epoch_stop of the epoch before", f"inside epoch {show(self.last_epoch)}"
@@ -66,8 +72,7 @@ class EpochSequence:
         number = event.metadata["epoch_num"]
         if not self.in_epoch:
             yield "after its epoch_start", "outside any epoch"
-        if number != self.last_epoch:
-            yield "the epoch_num of its epoch_start", f"{show(number)}, not {show(self.last_epoch)}"
+        yield from _find_other("the epoch_num of its epoch_start", number, self.last_epoch)
         self.in_epoch = False
 
     def _on_eval_start(self, event: Event, generation: bool) -> Iterator[SequenceFlaw]:
@@ -89,14 +94,12 @@ class EpochSequence:
         number = event.metadata["epoch_num"]
         if not self.in_evaluation:
             yield "after its eval_start", "outside any evaluation"
-        if number != self.last_evaluation:
-            yield "the epoch_num of its eval_start", f"{show(number)}, not {show(self.last_evaluation)}"
+        yield from _find_other("the epoch_num of its eval_start", number, self.last_evaluation)
         self.in_evaluation = False
 
     def _on_eval_accuracy(self, event: Event, _: bool) -> Iterator[SequenceFlaw]:
         number = event.metadata["epoch_num"]
-        if number != self.last_evaluation:
-            yield "the epoch_num of the last eval_start", f"{show(number)}, not {show(self.last_evaluation)}"
+        yield from _find_other("the epoch_num of the last eval_start", number, self.last_evaluation)
         self.printed = True
 
     def _on_block_start(self, event: Event, _: bool) -> Iterator[SequenceFlaw]:
@@ -104,9 +107,8 @@ class EpochSequence:
         if self.in_block:
             yield "after block_stop of the block before", f"inside the block from epoch {show(self.block_first)}"
         wanted = self.last_evaluation if self.in_epoch else self.last_epoch + 1
-        if first != wanted:
-            place = "that of the last evaluation, inside an epoch" if self.in_epoch else "that of the next epoch"
-            yield f"first_epoch_num {place}", f"{show(first)}, not {show(wanted)}"
+        place = "that of the last evaluation, inside an epoch" if self.in_epoch else "that of the next epoch"
+        yield from _find_other(f"first_epoch_num {place}", first, wanted)
         self.in_block, self.printed, self.block_first = True, True, first
 
     def _on_block_stop(self, event: Event, _: bool) -> Iterator[SequenceFlaw]:
@@ -115,16 +117,14 @@ class EpochSequence:
             yield "after its block_start", "outside any block"
         if not self.printed:
             yield "after eval_accuracy of the last evaluation", "that evaluation logged none"
-        if self.block_first != first:
-            yield "the first_epoch_num of its block_start", f"{show(first)}, not {show(self.block_first)}"
+        yield from _find_other("the first_epoch_num of its block_start", first, self.block_first)
         self.in_block = False
 
     def _on_save_model(self, event: Event, _: bool) -> Iterator[SequenceFlaw]:
         number = event.value["iteration"]
         if not self.in_epoch:
             yield "inside an epoch", "outside any epoch"
-        if number != self.last_epoch:
-            yield "the iteration of its epoch", f"{show(number)}, not {show(self.last_epoch)}"
+        yield from _find_other("the iteration of its epoch", number, self.last_epoch)
         if self.saved:
             yield "one model an epoch", "a second model of one epoch"
         self.saved = True

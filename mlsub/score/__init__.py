@@ -147,8 +147,8 @@ def score_of(
     scaling = 1.0 if file.factor is None else file.factor
     return ScoreResult(
         unscaled=unscaled,
-        published=_scale(unscaled, scaling),
-        expected=_scale(unscaled, expected_scaling),
+        published=scale(unscaled, scaling),
+        expected=scale(unscaled, expected_scaling),
         scaling=scaling,
         expected_scaling=expected_scaling,
         scaling_file=file.factor is not None,
@@ -156,8 +156,9 @@ def score_of(
     )
 
 
-def _scale(minutes: float | None, factor: float) -> float | None:
-    return None if minutes is None or not math.isfinite(minutes * factor) else minutes * factor
+def scale(value: float | None, factor: float = 1.0) -> float | None:
+    """Return minutes or joules times a factor; None without any, and where that is not finite."""
+    return None if value is None or not math.isfinite(value * factor) else value * factor
 
 
 def missing_scaling(entries: Iterable[EntryResult]) -> Iterator[tuple[str, float]]:

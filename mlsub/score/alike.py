@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 import msgspec
 
-from mlsub.io.show import first_few
+from mlsub.io.data import group_by_key
+from mlsub.io.show import first_few, plural
 from mlsub.log.changes import changed_hyperparameters
 from mlsub.submission.result import Result
 
@@ -22,10 +23,7 @@ def usual_size(results: Iterable[Result]) -> int | None:
     It is 8 where there is such a result, else the number that most rounds have; of several the one of most results,
     and of those the least.
     """
-    rounds: dict[int, list[str]] = {}
-    for one in results:
-        if one.accelerators_count:
-            rounds.setdefault(one.accelerators_count, []).append(one.round_key)
+    rounds = group_by_key((one.accelerators_count, one.round_key) for one in results if one.accelerators_count)
     if USUAL_SIZE in rounds:
         return USUAL_SIZE
     return max(rounds, key=lambda size: (len(set(rounds[size])), len(rounds[size]), -size), default=None)
@@ -83,7 +81,7 @@ def changes(one: Result, other: Result) -> tuple[str, ...]:
     logged = changed_hyperparameters([log.run for log in one.logs], [log.run for log in other.logs])
     names = [change.name for change in logged if change.name not in _SIZES]
     if names:
-        found.append(f"{len(names)} other hyperparameter{'s' * (len(names) > 1)} ({first_few(names, _NAMED)})")
+        found.append(f"{plural(len(names), 'other hyperparameter')} ({first_few(names, _NAMED)})")
     if one.framework != other.framework:
         found.append(f"software {one.framework or '–'} to {other.framework or '–'}")
     return tuple(found)

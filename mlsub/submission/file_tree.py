@@ -15,7 +15,7 @@ import msgspec
 
 from mlsub.findings import Finding
 from mlsub.io import reason_of
-from mlsub.io.data import shipped
+from mlsub.io.data import group_by_key, shipped
 from mlsub.rules.catalogue import finding
 from mlsub.submission.listing import FileStatus, Listing
 from mlsub.submission.templates import begins_as_template, content_of, may_be_template
@@ -124,9 +124,7 @@ def gathered(
 
     ``within`` is one area for them all.
     """
-    areas: dict[str, list[str]] = {}
-    for path in sorted(paths):
-        areas.setdefault(within or area(path), []).append(path)
+    areas = group_by_key((within or area(path), path) for path in sorted(paths))
     for place, members in areas.items():
         if len(members) == 1:
             yield finding(rule, members[0], message)

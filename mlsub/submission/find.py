@@ -14,7 +14,6 @@ import msgspec
 from msgspec.structs import replace
 
 from mlsub.findings import Finding
-from mlsub.io import look
 from mlsub.io.data import shipped
 from mlsub.io.show import LONGEST, Spellings, flat, spellings
 from mlsub.rounds import usages
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 SEALED, ROUND = "MANIFEST.sha256", "# round\t"
 
 
-@lru_cache(maxsize=1)
 def known_organisations() -> dict[str, tuple[str, ...]]:
     """Return the spellings of each organisation, by its name."""
     return shipped(__file__, "organisations.yaml", dict[str, tuple[str, ...]])
@@ -366,10 +364,7 @@ def is_folder(path: Path) -> bool:
 
     Only for those on whom no verdict depends: a verdict asks :mod:`mlsub.io.look`, or a listing.
     """
-    try:
-        return look.is_folder(path)
-    except OSError:
-        return False
+    return os.path.isdir(path)  # noqa: PTH112  (a path object raises what it does not know)
 
 
 def counted(name: str) -> list[tuple[int, str]]:

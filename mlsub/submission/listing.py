@@ -6,12 +6,11 @@ import os
 import stat
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from mlsub.io import look, reason_of
-from mlsub.io.data import to_pickle
+from mlsub.io.data import reduce_struct
 from mlsub.io.look import AnyPath
 
 
@@ -46,6 +45,8 @@ class Listing(msgspec.Struct, eq=False):
 
     opened: dict[str, dict[str, FileStatus]] = {}
     followed: dict[str, FileStatus | None] = {}
+
+    __reduce__ = reduce_struct
 
     def items_in(self, folder: AnyPath) -> dict[str, FileStatus]:
         """Return what lies in a folder by its name, sorted.
@@ -159,9 +160,6 @@ class Listing(msgspec.Struct, eq=False):
 
     def __repr__(self) -> str:
         return "Listing()"
-
-    def __reduce__(self) -> str | tuple[Any, ...]:
-        return to_pickle(self) or super().__reduce__()
 
 
 def _status_of_entry(entry: os.DirEntry[str]) -> FileStatus:

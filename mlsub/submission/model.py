@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from mlsub.findings import Effect, Finding
-from mlsub.io.data import to_pickle
+from mlsub.io.data import reduce_struct
 from mlsub.log.lengths import Intervals, Trace
 from mlsub.log.reading import Crash
 from mlsub.log.run import Run
@@ -16,6 +15,7 @@ from mlsub.rounds import Round
 from mlsub.rules.catalogue import has_effect
 from mlsub.submission.file_tree import FileTree
 from mlsub.submission.listing import Listing, below
+from mlsub.submission.report import EntryName
 from mlsub.systems.description import SystemDescription
 from mlsub.systems.fields import count
 
@@ -42,8 +42,7 @@ class LogReport(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     trace: Trace = Trace()
     intervals: Intervals | None = None
 
-    def __reduce__(self) -> str | tuple[Any, ...]:
-        return to_pickle(self) or super().__reduce__()
+    __reduce__ = reduce_struct
 
     def counts_in(self, round_: Round) -> bool:
         """Return whether its time counts: it is compliant, or where no package checker asked for that, it converged."""
@@ -77,7 +76,7 @@ RESULT_PATTERN = "result_*.txt"
 POWER = "power"
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
+class Entry(EntryName, frozen=True, kw_only=True):
     """One system and benchmark: its folder with result files in the order the official checker sorts them.
 
     ``path`` is what findings call the folder; ``strays`` are the names of what else lies there. ``scaling_type`` is
@@ -87,10 +86,6 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     judged, ``description`` is that of the system; None where there is none.
     """
 
-    path: str
-    organisation: str
-    system: str
-    benchmark: str
     folder: Path
     results: tuple[Path, ...]
     strays: tuple[str, ...] = ()

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
+from mlsub.io.data import group_by_key
 from mlsub.submission.result import Result
 
 #: Entries of one benchmark and organisation that are compared by name; published ones are far fewer, and each is held
@@ -33,9 +34,7 @@ def paired(entries: Sequence[Result]) -> Iterator[Pair]:
 
     Of more than :data:`MOST` entries of a benchmark and an organisation none is.
     """
-    groups: dict[tuple[str, str, str], list[Result]] = {}
-    for entry in entries:
-        groups.setdefault((entry.usage, entry.organisation_name, entry.benchmark_name), []).append(entry)
+    groups = group_by_key(((one.usage, one.organisation_name, one.benchmark_name), one) for one in entries)
     for group in groups.values():
         for entry in group if len(group) <= MOST else ():
             earlier = [one for one in group if one.age < entry.age]

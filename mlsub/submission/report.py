@@ -159,7 +159,16 @@ class EnergyResult(msgspec.Struct, frozen=True, kw_only=True):
     runs: tuple[float | None, ...]
 
 
-class EntryResult(msgspec.Struct, frozen=True, kw_only=True):
+class EntryName(msgspec.Struct, frozen=True, kw_only=True):
+    """Which entry it is, by its path and by its folders."""
+
+    path: str
+    organisation: str
+    system: str
+    benchmark: str
+
+
+class EntryResult(EntryName, frozen=True, kw_only=True):
     """One system and benchmark.
 
     ``runs`` counts result files; ``minutes`` is the published score, ``score.published``; ``energy`` is None where the
@@ -167,9 +176,6 @@ class EntryResult(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     path: RelativePath
-    organisation: str
-    system: str
-    benchmark: str
     scaling_type: Annotated[str | None, Says("HPC only.", enum=["strong", "weak", None])]
     division: Annotated[str | None, Says("As the system description says.")]
     official: Decided
@@ -181,14 +187,20 @@ class EntryResult(msgspec.Struct, frozen=True, kw_only=True):
     score: ScoreResult
     energy: EnergyResult | None = None
 
+    @property
+    def description_path(self) -> str | None:
+        """Where its system's description lies, relative to the report's root; None outside a tree."""
+        parts = self.path.split("/")
+        below = 4 if self.scaling_type else 3
+        if len(parts) < below or parts[-below] != "results":
+            return None
+        return "/".join([*parts[:-below], "systems", f"{self.system}.json"])
 
-class EmptyFolder(msgspec.Struct, frozen=True, kw_only=True):
+
+class EmptyFolder(EntryName, frozen=True, kw_only=True):
     """A benchmark's folder without result logs: what its result is, or whether there is one, is not known."""
 
     path: RelativePath
-    organisation: str
-    system: str
-    benchmark: str
 
 
 class SystemResult(msgspec.Struct, frozen=True, kw_only=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -14,13 +14,15 @@ import msgspec
 
 from mlsub.divisions import division_meant
 from mlsub.findings import Finding, Verdict
-from mlsub.rounds import Round, get_round
+from mlsub.io.data import group_by_key
+from mlsub.rounds import Round, get_round, round_age
 from mlsub.rounds.benchmarks import benchmark_of, compatible_rounds, published
+from mlsub.rules.catalogue import folders_above
 from mlsub.submission.find import organisation
 from mlsub.submission.model import LogReport
 from mlsub.submission.report import EntryResult, Report
 from mlsub.systems.description import read_content
-from mlsub.systems.fields import SystemFacts, show_status
+from mlsub.systems.fields import SystemFacts, is_not_applicable, show_status
 from mlsub.systems.names import chip_columns
 
 _NO_FACTS = SystemFacts()
@@ -30,6 +32,8 @@ _REPOSITORIES = {
     "hpc": "https://github.com/mlcommons/hpc_results_v{round}",
 }
 _BRANCH = "main"
+#: The accelerator of results whose description says that there are none.
+CPU_ONLY = "CPU only"
 #: Fields that hold more than a cell: what they hold has columns of its own, or none.
 _NESTED = frozenset(("official", "minutes", "rcp", "score", "energy", "logs", "findings", "overlay"))
 
@@ -104,6 +108,12 @@ class Result(EntryResult, frozen=True, kw_only=True):
         return self.official.value
 
     @property
+    def accelerator(self) -> str | None:
+        """Its accelerator by its name, or as the description has it where no table of names does; None without any."""
+        model = CPU_ONLY if self.accelerators_count == 0 else self.accelerator_model_name
+        return self.accelerator_name or (None if is_not_applicable(model) else model)
+
+    @property
     def accepted(self) -> bool:
         """Whether the official checker accepts it."""
         return self.official is Verdict.ACCEPTED
@@ -112,11 +122,6 @@ class Result(EntryResult, frozen=True, kw_only=True):
     def folder(self) -> Path:
         """The folder of its logs."""
         return Path(self.root, self.path)
-
-    @property
-    def description_path(self) -> str | None:
-        """Where its system's description lies, relative to ``root``; None outside a tree."""
-        return description_path(self)
 
     @property
     def description_file(self) -> Path | None:
@@ -194,14 +199,12 @@ def results_of(report: Report, logs: Iterable[LogReport] = (), overlay: str | No
         overlay: a checked overlay file.
     """
     facts = {system.path: system.facts for system in report.systems}
-    read: dict[str, list[LogReport]] = {}
-    for log in logs:
-        read.setdefault(log.path.rpartition("/")[0] or ".", []).append(log)
+    read = group_by_key((log.path.rpartition("/")[0] or ".", log) for log in logs)
     found = _findings(report)
     return tuple(
         Result(
             **msgspec.structs.asdict(entry),
-            **_public_names(report, entry, facts.get(description_path(entry) or "") or _NO_FACTS),
+            **_public_names(report, entry, facts.get(entry.description_path or "") or _NO_FACTS),
             root=report.root,
             without_logs=sum(folder.benchmark == entry.benchmark for folder in report.without_logs),
             findings=tuple(found[entry.path]),
@@ -213,43 +216,21 @@ def results_of(report: Report, logs: Iterable[LogReport] = (), overlay: str | No
     )
 
 
-def description_path(entry: EntryResult) -> str | None:
-    """Return where an entry's system description lies, relative to the report's root; None outside a tree."""
-    parts = entry.path.split("/")
-    below = 4 if entry.scaling_type else 3
-    if len(parts) < below or parts[-below] != "results":
-        return None
-    return "/".join([*parts[:-below], "systems", f"{entry.system}.json"])
-
-
 def round_key(usage: str, round_name: str) -> str:
     """Return a round in a word: ``v1.0`` for training, ``hpc-v3.0`` for other usages."""
     return f"v{round_name}" if usage == "training" else f"{usage}-v{round_name}"
 
 
-def round_age(round_name: str) -> tuple[int, ...]:
-    """Return a round as numbers that sort by time."""
-    return tuple(int(part) for part in re.findall(r"\d{1,6}", round_name))
-
-
 def _findings(report: Report) -> Mapping[str, list[Finding]]:
     """The findings on each entry, by its path: on it, what lies in it, and the description of its system."""
     owned: dict[str, list[Finding]] = {entry.path: [] for entry in report.entries}
-    described: dict[str, list[str]] = {}
-    for entry in report.entries:
-        described.setdefault(description_path(entry) or "", []).append(entry.path)
+    described = group_by_key((entry.description_path or "", entry.path) for entry in report.entries)
     for finding in report.findings:
-        about = [path for path in _upwards(finding.path) if path in owned][:1] or described.get(finding.path, [])
+        around = (finding.path, *folders_above(finding.path))
+        about = [path for path in around if path in owned][:1] or described.get(finding.path, [])
         for path in about:
             owned[path].append(finding)
     return owned
-
-
-def _upwards(path: str) -> Iterator[str]:
-    while path:
-        yield path
-        path = path.rpartition("/")[0]
-    yield "."
 
 
 def _public_names(report: Report, entry: EntryResult, facts: SystemFacts) -> dict[str, Any]:
@@ -262,7 +243,7 @@ def _public_names(report: Report, entry: EntryResult, facts: SystemFacts) -> dic
     system, model = _system_name(facts), facts.accelerator_model_name
     # As the official table prints it.
     model = "TPUv3" if model == "tpu-v3" else model
-    in_tree = description_path(entry) is not None
+    in_tree = entry.description_path is not None
     return {
         "usage": usage,
         "round": round_,

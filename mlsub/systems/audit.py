@@ -164,8 +164,8 @@ def _audit_gaps(content: dict[str, Any]) -> Iterator[Finding]:
         del places[_NOTES]
         message = "The notes of an Open entry do not say how it differs from Closed"
         yield finding("system.open-notes", _NOTES, message, actual=show(content[_NOTES]))
-    table = fields()
-    empty = [n for n in table.required if n not in table.may_be_empty and n in content and is_empty(content[n])]
+    filled = [name for name, field in fields().fields.items() if not field.may_be_empty]
+    empty = [name for name in filled if name in content and is_empty(content[name])]
     for rule, message, gaps in (
         ("system.placeholder", "Fields contain a placeholder", places),
         ("system.empty-value", "Required fields are empty", {name: name for name in empty}),

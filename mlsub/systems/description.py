@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from mlsub.findings import Finding
 from mlsub.io import reason_of
 from mlsub.io.data import loads
-from mlsub.io.look import open_regular
+from mlsub.io.look import read_bounded
 from mlsub.io.show import show
 from mlsub.rounds import Round, Statuses
 from mlsub.rules.catalogue import FIX, finding, reviewed
@@ -136,7 +136,7 @@ def read_description(
     """
     name = file.name.removesuffix(".json")
     try:
-        text = _read(file)
+        text = read_bounded(file, MAX_BYTES)
     except OSError as error:
         message = f"The system description cannot be read: {reason_of(error)}"
         unreadable = finding("system.unreadable", path, message)
@@ -168,7 +168,8 @@ def read_content(file: Path, round_: Round | None = None) -> dict[str, Any] | No
         round_: the round that it is of, for the forms of v0.6.
     """
     try:
-        content, _, problem = _parse(_read(file), "", older=round_ is not None and round_.log_format == "mll")
+        older = round_ is not None and round_.log_format == "mll"
+        content, _, problem = _parse(read_bounded(file, MAX_BYTES), "", older=older)
     except OSError:
         return None
     return content if problem is None else None
@@ -191,14 +192,6 @@ def first_lines(text: str) -> dict[str, int]:
             first.setdefault(match[1], line)
             line += match[1].count("\n")
     return first
-
-
-def _read(file: Path) -> bytes:
-    with open_regular(file) as stream:
-        content = stream.read(MAX_BYTES + 1)
-    if len(content) > MAX_BYTES:
-        raise OSError("larger than 4 MiB")
-    return content
 
 
 def _parse(

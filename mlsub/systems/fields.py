@@ -50,11 +50,6 @@ class Fields(msgspec.Struct, frozen=True, dict=True):
         """Those that must be text."""
         return tuple(name for name, field in self.fields.items() if field.text)
 
-    @cached_property
-    def may_be_empty(self) -> tuple[str, ...]:
-        """Those where an empty text is an answer."""
-        return tuple(name for name, field in self.fields.items() if field.may_be_empty)
-
 
 @cache
 def fields() -> Fields:
@@ -110,9 +105,13 @@ def _placeholder_pattern() -> re.Pattern[str]:
 
 def is_placeholder(value: Any) -> bool:
     """Return whether a value stands for an answer nobody gave."""
-    if not isinstance(value, str) or len(value) > _LONGEST_PLACEHOLDER:
-        return False
-    return _placeholder_pattern().search(value) is not None
+    return isinstance(value, str) and len(value) <= _LONGEST_PLACEHOLDER and _says_nothing(value)
+
+
+@lru_cache(maxsize=4096)
+def _says_nothing(text: str) -> bool:
+    """Search a text: the logs of a package say the same again and again."""
+    return _placeholder_pattern().search(text) is not None
 
 
 def placeholders_in(content: dict[str, Any]) -> Iterator[tuple[str, str]]:

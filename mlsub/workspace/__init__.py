@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from mlsub.findings import Finding, Verdict
 from mlsub.io import MlsubError
+from mlsub.io.data import group_by_key
 from mlsub.io.show import display_path
-from mlsub.review.fingerprints import audit_same_fingerprints
+from mlsub.review.fingerprints import audit_same_runs
 from mlsub.rounds import Round, get_round, normalise_round
 from mlsub.rules.catalogue import finding, reviewed
 from mlsub.submission.find import PathKind, Place, packages
@@ -33,7 +34,6 @@ __all__ = [
     "Request",
     "check_apart",
     "check_each",
-    "check_path",
     "check_paths",
     "check_places",
     "check_with_logs",
@@ -44,13 +44,6 @@ __all__ = [
     "known_round",
     "not_checked",
 ]
-
-
-def check_path(
-    path: str | os.PathLike[str], round: str | None = None, usage: str | None = None, jobs: int | None = None
-) -> Report:
-    """Check one path; see :func:`mlsub.check`."""
-    return check_paths([path], Context(Request(round, usage), jobs=jobs))[0]
 
 
 def each_result(
@@ -103,10 +96,7 @@ def _check(paths: Sequence[str | os.PathLike[str]], context: Context, *, keep: b
 
 
 def _by_round(places: Sequence[Place]) -> list[list[Place]]:
-    found: dict[tuple[str, str], list[Place]] = {}
-    for place in places:
-        found.setdefault((place.usage, place.round), []).append(place)
-    return [*found.values()]
+    return [*group_by_key(((place.usage, place.round), place) for place in places).values()]
 
 
 def _checked(rounds: Sequence[Sequence[Place]], context: Context, *, keep: bool) -> Iterator[Checked]:
@@ -167,7 +157,7 @@ def _round_report(places: Sequence[Place], judged: Sequence[Checked], request: R
     findings = [f for part in parts for f in part.findings]
     fingerprints = [log for one in judged for log in one.fingerprints]
     findings += [f for one in judged for f in one.crashed]
-    findings += reviewed("entry.same-log-twice", ".", lambda: audit_same_fingerprints(fingerprints))
+    findings += reviewed("entry.same-log-twice", ".", lambda: audit_same_runs(fingerprints))
     official = _official([part.official for part in parts])
     if official is Verdict.NOT_CHECKED and not any(f.rejects for f in findings):
         findings.append(_nothing_there(places))

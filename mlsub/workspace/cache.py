@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 
 from mlsub.io import VERSION, MlsubError
-from mlsub.io.data import blake2b, decoder
+from mlsub.io.data import FAILURES, blake2b, decoder, encode
 from mlsub.io.look import AnyPath, open_regular
 from mlsub.io.write import is_temporary_name, replace_whole
 from mlsub.submission.listing import Listing, file_status
@@ -45,9 +45,6 @@ _LOG = "result_"
 _TAG, _TAG_TEXT = "CACHEDIR.TAG", b"Signature: 8a477f597d28d172789f06886806bc55\n# Made by mlsub; it may be deleted.\n"
 #: A part that is so old (s) belongs to no process that still writes; a time of use that is so old is written anew.
 _HOUR_S = 3600
-_ENCODER = msgspec.msgpack.Encoder()
-#: What encoding and decoding raise for values that do not fit, and for damage.
-FAILURES = (msgspec.MsgspecError, TypeError, ValueError, OverflowError, RecursionError)
 
 
 class RecordFile(NamedTuple):
@@ -90,8 +87,7 @@ class Cache:
                 return None
             if time.time() - used > _HOUR_S:
                 os.utime(path)
-            found: T = decoder(type_).decode(stored.value)
-            return found
+            return decoder(type_).decode(stored.value)
         except OSError:
             return None
         except FAILURES:
@@ -103,7 +99,7 @@ class Cache:
         """Put a record in place of the one that is there; where that is not possible, nothing happens."""
         folder = self.folder / _RECORDS
         try:
-            content = _ENCODER.encode((state + code_digest(), value))
+            content = encode((state + code_digest(), value))
             if len(content) > MAX_RECORD:
                 return
             if not folder.is_dir():
@@ -227,8 +223,8 @@ def encode_lossless(value: Any) -> msgspec.Raw | None:
     Integers of more than 64 bits, half of a surrogate pair and integers in the place of floats do not survive.
     """
     try:
-        text = _ENCODER.encode(value)
-        return msgspec.Raw(text) if _ENCODER.encode(decoder(type(value)).decode(text)) == text else None
+        text = encode(value)
+        return msgspec.Raw(text) if encode(decoder(type(value)).decode(text)) == text else None
     except FAILURES:
         return None
 
@@ -304,7 +300,7 @@ def scan_tree(folder: AnyPath, listing: Listing | None = None) -> TreeState:
 def _to_bytes(value: object) -> bytes:
     """Statuses as bytes that differ where these do."""
     try:
-        return _ENCODER.encode(value)
+        return encode(value)
     except FAILURES:  # Names of other encodings, and times of no calendar.
         return repr(value).encode("utf-8", "surrogateescape")
 

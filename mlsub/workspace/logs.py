@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
 from mlsub.divisions import DIVISIONS
 from mlsub.findings import Effect, Finding
-from mlsub.io.data import decoder, to_pickle
+from mlsub.io.data import FAILURES, decoder, encode, reduce_struct
 from mlsub.review.fingerprints import Fingerprint
 from mlsub.rounds import Round
 from mlsub.rules.catalogue import has_effect
@@ -22,7 +22,6 @@ from mlsub.submission.listing import below
 from mlsub.submission.model import LogReport
 from mlsub.submission.report import Report
 from mlsub.workspace.cache import (
-    FAILURES,
     Cache,
     TreeState,
     content_digest,
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
     from mlsub.submission.result import Result
 
 T = TypeVar("T")
-_ENCODER = msgspec.msgpack.Encoder()
 
 
 class KnownLog(msgspec.Struct, frozen=True, array_like=True):
@@ -54,8 +52,7 @@ class PackageRecord(msgspec.Struct, frozen=True, array_like=True):
     answer: msgspec.Raw = msgspec.Raw(b"\xc0")
     logs: dict[bytes, KnownLog] = {}
 
-    def __reduce__(self) -> str | tuple[Any, ...]:
-        return to_pickle(self) or super().__reduce__()
+    __reduce__ = reduce_struct
 
 
 class Checked(msgspec.Struct, frozen=True):
@@ -74,6 +71,8 @@ class Checked(msgspec.Struct, frozen=True):
     reused: int = 0
     overlay: str | None = None
     code: dict[str, tuple[str, ...]] = {}
+
+    __reduce__ = reduce_struct
 
     @property
     def report(self) -> Report:
@@ -102,9 +101,6 @@ class Checked(msgspec.Struct, frozen=True):
             has_effect(finding, Effect.TRANSIENT)
             for finding in chain(self.crashed, *(report.findings for report in self.reports))
         )
-
-    def __reduce__(self) -> str | tuple[Any, ...]:
-        return to_pickle(self) or super().__reduce__()
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
@@ -163,11 +159,6 @@ def stands_alone(package: Place) -> bool:
     return package.kind is PathKind.ORGANISATION and package.organisation == folder and not inside
 
 
-def record_folder(package: Place) -> Path:
-    """The folder that the record of a package is named after: that of its organisation."""
-    return package.organisation or package.path
-
-
 class StoredRecord:
     """The record of a package in the cache; it is read when this is made.
 
@@ -218,8 +209,7 @@ class KnownLogs:
         known = self._record.logs.get(name)
         if known is not None and known.fingerprint == now:
             with suppress(*FAILURES):
-                report: LogReport = decoder(LogReport).decode(known.report)
-                return report.at(path)
+                return decoder(LogReport).decode(known.report).at(path)
         self._fingerprints[name] = now
         return None
 
@@ -229,7 +219,7 @@ class KnownLogs:
         fingerprint = self._fingerprints.get(name)
         if fingerprint is not None and report.cacheable:
             with suppress(*FAILURES):  # A value that does not fit.
-                self._added[name] = KnownLog(fingerprint, msgspec.Raw(_ENCODER.encode(report)))
+                self._added[name] = KnownLog(fingerprint, msgspec.Raw(encode(report)))
 
     def renewed(self, fingerprint: bytes = b"", answer: msgspec.Raw | None = None) -> PackageRecord | None:
         """The record with what is new, without logs that are gone; None where nothing is new.
@@ -260,8 +250,7 @@ def known_answer(record: PackageRecord, fingerprint: bytes, type_: type[T]) -> T
     if record.fingerprint != fingerprint:
         return None
     try:
-        found: T = decoder(type_).decode(record.answer)
-        return found
+        return decoder(type_).decode(record.answer)
     except FAILURES:
         return None
 

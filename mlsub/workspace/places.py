@@ -173,20 +173,14 @@ def _with_round(place: Place, request: Request) -> Place:
     elif not asked and request.usage and len(known) == 1:
         asked = known[0]
     elif not asked and known:
-        return replace(place, problem=_no_round(place.path.name, known))
+        expected = f"--round with one of {', '.join(known)}"
+        actual = "no folder named like vX.Y or training_vX.Y, and no submission.yaml beside it"
+        problem = finding("check.no-round", place.path.name, expected=expected, actual=actual)
+        return replace(place, problem=problem)
     round_ = known_round(usage, asked, request.overlay, place.path.name)
     if isinstance(round_, Finding):
         return replace(place, problem=round_)
     return replace(place, usage=round_.usage, round=round_.name, round_from=named_by)
-
-
-def _no_round(where: str, known: Sequence[str]) -> Finding:
-    return finding(
-        "check.no-round",
-        where,
-        expected=f"--round with one of {', '.join(known)}",
-        actual="no folder named like vX.Y or training_vX.Y, and no submission.yaml beside it",
-    )
 
 
 def _nothing_in(place: Place) -> Finding:

@@ -8,14 +8,14 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from mlsub.judge.log import judge_log
-from mlsub.judge.package import judge_package, list_package, logs_of
+from mlsub.judge.package import judge_package, list_package
 from mlsub.log.run import RunFold
 from mlsub.review.fingerprints import Fingerprint, fingerprint_logs
 from mlsub.rules.catalogue import finding, isolated
 from mlsub.submission.model import LogReport, Package
 from mlsub.submission.report import Report
 from mlsub.workspace.cache import Cache, encode_lossless
-from mlsub.workspace.logs import Checked, Job, KnownLogs, PackageRecord, StoredRecord, record_folder, stored_records
+from mlsub.workspace.logs import Checked, Job, KnownLogs, PackageRecord, StoredRecord, stored_records
 
 
 class JobReading:
@@ -35,7 +35,7 @@ class JobReading:
         self._files = job.logs
         if job.package is not None:
             self._package = list_package(job.package, job.root, job.round)
-            self._files = logs_of(self._package)
+            self._files = tuple(str(file) for entry in self._package.entries for file in entry.results)
         self._of_package: KnownLogs | None = None
         self._stored: list[StoredRecord] = []
         #: What is known of the package that each log lies in.
@@ -46,7 +46,7 @@ class JobReading:
                 self._stored = stored_records(job, self._files, cache)
                 self._known = [stored.logs for stored in self._stored]
         elif job.package is not None and job.record is not None:
-            self._of_package = KnownLogs(record_folder(job.package), job.record)
+            self._of_package = KnownLogs(job.package.root, job.record)
             self._known = [self._of_package] * len(self._files)
         pairs = zip(self._files, self._known, strict=True)
         self._found = [of.find(file, job.path_of(file)) if of is not None else None for file, of in pairs]

@@ -17,7 +17,6 @@ from mlsub.workspace.logs import (
     cut,
     known_answer,
     most_in_one,
-    record_folder,
     size_of,
 )
 from mlsub.workspace.places import Context, Progress
@@ -72,7 +71,7 @@ class _Task:
         fingerprint = job.fingerprint() if cache is not None and not job.keep else None
         if cache is None or job.package is None or fingerprint is None:
             return
-        stored = StoredRecord(cache, record_folder(job.package), job)
+        stored = StoredRecord(cache, job.package.root, job)
         if stored.record is not None:
             self.answer = known_answer(stored.record, fingerprint, Checked)
             cache.asked["packages"] += 1
@@ -91,7 +90,7 @@ class _Task:
         if answer is not None:
             return LazyFuture(lambda: answer)
         if job.package is not None and self._cache is not None:
-            self._stored = self._stored or StoredRecord(self._cache, record_folder(job.package), job)
+            self._stored = self._stored or StoredRecord(self._cache, job.package.root, job)
             job = msgspec.structs.replace(job, record=self._stored.record)
         # Logs that are links may be known by the record of another package, which the worker cannot read.
         if job.package is not None and job.tree.size <= most and not job.tree.linked:

@@ -99,7 +99,7 @@ DESCRIPTIONS: dict[str, tuple[dict[str, Any], str]] = {
     **{
         f"{name} is empty": ({name: ""}, "official.crash" if name in _COUNTS else "system.empty-value")
         for name in fields().required
-        if name not in fields().may_be_empty and name not in ("status", "division")
+        if not fields().fields[name].may_be_empty and name not in ("status", "division")
     },
     **{f"{name} is missing": ({name: None}, "system.field-missing") for name in fields().required},
 }

@@ -12,15 +12,19 @@ from typing import Any, NamedTuple
 
 import click
 import pytest
+from msgspec.structs import fields
 
 from mlsub.commands.settings import Setting
 from mlsub.config import find_settings
-from mlsub.config.model import NOT_IN_FILES, formats, setting_names
+from mlsub.config.model import NOT_IN_FILES, WrittenSettings, formats
 from mlsub.present import CI_FORMATS, FORMATS
 from mlsub.workspace import Context, executors
 from tests.commands.tree import leaves
 from tools.support.make_tree import HOUSE, Tree, make_tree, spoil
 from tools.support.runner import Outcome, answer_schema, check, run
+
+#: Every setting, as it is written.
+NAMES = {field.encode_name for field in fields(WrittenSettings)}
 
 
 class Source(NamedTuple):
@@ -117,7 +121,7 @@ def test_the_command_line_wins_over_the_environment_over_the_file(name: str, mon
 
 def test_every_setting_is_in_the_table_or_of_files_alone() -> None:
     in_files = {name for name, source in PRECEDENCE.items() if source.file is not None}
-    assert set(setting_names()) == {*in_files, "format", "per-path-ignores", "waivers"}
+    assert {*in_files, "format", "per-path-ignores", "waivers"} == NAMES
     assert set(NOT_IN_FILES) == set(PRECEDENCE) - in_files
     assert {*FORMATS, *CI_FORMATS} == set(formats())
 
@@ -127,7 +131,7 @@ def test_every_option_with_the_name_of_a_setting_is_one_in_every_command() -> No
     for name, command in leaves().items():
         for param in command.params:
             for flag in param.opts if isinstance(param, click.Option) else ():
-                if flag.removeprefix("--") in (*setting_names(), *NOT_IN_FILES):
+                if flag.removeprefix("--") in (*NAMES, *NOT_IN_FILES):
                     (taken if isinstance(param, Setting) else apart).add((name, flag))
     assert apart <= OTHERS
     assert {command for command, _ in taken} >= {"check", "score", "review", "rcp margin", "db build", "site", "audit"}

@@ -12,7 +12,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from mlsub.config.load import load
-from mlsub.config.model import WrittenSettings, config_schema
+from mlsub.config.model import FORM, WrittenSettings
 from mlsub.io.problems import FileProblemsError
 from mlsub.io.read import MAX_TOML_BYTES
 from tools.support.runner import REPOSITORY, run
@@ -121,7 +121,7 @@ def test_what_is_not_a_file_is_not_read() -> None:
 def test_the_schema_for_editors_knows_what_the_reader_knows(tmp_path: Path) -> None:
     """A file that the schema accepts is read; one that it refuses is not. Rules and paths are for the reader alone."""
     schema = run("schema", "config").document
-    assert schema == json.loads(json.dumps(config_schema()))
+    assert schema == json.loads(json.dumps(FORM.schema()))
     validator = Draft202012Validator(schema)
     assert schema["additionalProperties"] is False
     assert set(schema["properties"]) == {name.replace("_", "-") for name in WrittenSettings.__struct_fields__}

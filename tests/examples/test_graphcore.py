@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from mlsub import check
 from mlsub.findings import Verdict
 from mlsub.submission.report import Report
-from mlsub.workspace import check_path
 from tools.support.corpus import CORPUS, SHARED
 from tools.support.make_tree import snapshot
 
@@ -67,7 +67,7 @@ def pack(name: str, folder: Path, *options: str) -> subprocess.CompletedProcess[
 
 @lru_cache(maxsize=4)
 def report(tree: Path) -> Report:
-    return check_path(tree)
+    return check(tree)
 
 
 def contents(folder: Path) -> dict[str, bytes]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -44,8 +46,9 @@ COLUMNS = st.builds(
     Column,
     name=st.text("abc 漢", max_size=12),
     number=st.booleans(),
-    when_narrow=st.sampled_from(["fold", "shorten", "keep"]),
+    when_narrow=st.sampled_from(["fold", "parts", "shorten", "keep"]),
     leave_out=st.integers(0, 2),
+    note=st.sampled_from(["", "@1", "@2"]),
 )
 
 
@@ -127,11 +130,13 @@ def test_a_table_loses_nothing_silently(table: Table, width: int) -> None:
                 assert not first or prefix + first in squeezed(text)
                 assert all(line in squeezed(text) for line in rest)
             assert column
+        assert text.count("@") == sum(column.note != "" for column in table.columns)
     else:
-        assert sorted((*fits.shown, *fits.left_out)) == list(range(len(heads)))
+        assert text.count("@") == sum(table.columns[at].note != "" for at in fits.shown)
+        assert list(fits.shown) == sorted(set(fits.shown)) and set(fits.shown) <= set(range(len(heads)))
         assert table.key in fits.shown
-        left_out = squeezed(", ".join(heads[at] for at in fits.left_out))
-        assert not fits.left_out or f"Noroomfor:{left_out}." in squeezed(text)
+        left_out = [head for at, head in enumerate(heads) if at not in fits.shown]
+        assert not left_out or f"Noroomfor:{squeezed(', '.join(left_out))}." in squeezed(text)
         for at, given_ in zip(fits.shown, fits.widths, strict=True):
             column, natural = table.columns[at], max(map(cells, texts[at]))
             assert given_ >= (natural if column.keeps else min(natural, LEAST))
@@ -178,6 +183,27 @@ def test_shortened_names_stay_distinct_or_else_are_not_shortened() -> None:
     assert layout(columns, [alike, ["x" * 30]], 0, 48) is None
 
 
+@pytest.mark.parametrize(
+    ("width", "row", "left_out"),
+    [
+        (49, ["rack-of-eight-nodes-   IPU          pass   12.000", "  with-ipu-pod64"], None),
+        (44, ["rack-of-eight-nodes-    IPU           12.000", "  with-ipu-pod64"], "RCP"),
+        (40, ["rack-of-eight-nodes-with-  pass   12.000", "  ipu-pod64"], "accelerator"),
+    ],
+)
+def test_columns_go_before_a_name_takes_three_lines(width: int, row: list[str], left_out: str | None) -> None:
+    columns = (
+        Column("system", when_narrow="parts"),
+        Column("accelerator", when_narrow="keep", leave_out=1),
+        Column("RCP", when_narrow="keep", leave_out=2, note="a verdict"),
+        Column("minutes", number=True),
+    )
+    table = Table(columns, (("rack-of-eight-nodes-with-ipu-pod64", "IPU", "pass", "12.000"),))
+    gone = [f"No room for: {left_out}."] if left_out else []
+    notes = ["RCP: a verdict"] if left_out != "RCP" else []
+    assert render(document("t", table), width).splitlines()[4:] == [*row, *gone, *notes]
+
+
 def example() -> Document:
     columns = (
         Column(""),
@@ -206,8 +232,9 @@ def test_what_people_read(width: int, expected_text: ExpectedText) -> None:
 
 
 @pytest.mark.parametrize("width", [40, 80, 200])
-def test_a_row_costs_the_same_in_a_long_table(width: int) -> None:
-    columns = (Column("entry", when_narrow="shorten"), Column("minutes", number=True), Column("remarks"))
+@pytest.mark.parametrize("when_narrow", ["shorten", "parts"])
+def test_a_row_costs_the_same_in_a_long_table(when_narrow: Literal["shorten", "parts"], width: int) -> None:
+    columns = (Column("entry", when_narrow=when_narrow), Column("minutes", number=True), Column("remarks"))
 
     def table(rows: int) -> None:
         cells = tuple((f"system-of-a-long-name-{n}", f"{n:.6f}", "some words of remark " * 4) for n in range(rows))

@@ -82,7 +82,6 @@ def browser() -> Iterator[Any]:
 @pytest.fixture(scope="module")
 def opened(browser: Any, app: Path, serve: Callable[[Path], str]) -> Iterator[Opened]:
     with Opened(browser, serve(app), "index.html") as page:
-        page.page.set_default_timeout(HUNG * 1000)
         yield page
 
 
@@ -240,7 +239,6 @@ def test_a_folder_is_dropped(opened: Opened, acme: Path) -> None:
 
 def test_what_takes_long_can_be_stopped(browser: Any, app: Path, acme: Path, serve: Callable[[Path], str]) -> None:
     with Opened(browser, serve(app), "index.html") as page:
-        page.page.set_default_timeout(HUNG * 1000)
         held: list[Any] = []
         page.context.route("**/python.zip", lambda route: held.append(route))
         page.page.reload()
@@ -262,7 +260,6 @@ def test_nothing_leaves_the_page(
     ask = "async (url) => fetch(url, {mode: 'no-cors'}).then(() => 'answered', () => 'refused')"
     for bypassed, due in ((False, "refused"), (True, "answered")):
         with Opened(browser, serve(app), "index.html", bypass_csp=bypassed) as page:
-            page.page.set_default_timeout(HUNG * 1000)
             assert drop(page, acme).startswith("check: accepted")
             assert (page.said, page.elsewhere) == ([], [])
             places = (page.page.main_frame, *page.page.workers)
@@ -275,7 +272,6 @@ def test_it_works_by_keyboard_on_a_phone_in_light_and_dark(
     address = serve(app)
     for scheme in ("light", "dark"):
         with Opened(browser, address, "index.html", color_scheme=scheme, bypass_csp=True) as page:
-            page.page.set_default_timeout(HUNG * 1000)
             page.page.set_viewport_size({"width": 390, "height": 844})
             assert page.violations() == []
             drop(page, acme)

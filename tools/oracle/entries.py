@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from mlsub.convergence import Algorithm, Options, algorithm_of, is_tested, unit_of
+from mlsub.convergence import Algorithm, Options, algorithm_of, traits_of, unit_of
 from mlsub.convergence.curves import find_point, prune
-from mlsub.convergence.reference import Point, points_name, read_points, reference_file
+from mlsub.convergence.reference import Point, read_points, reference_file
 from mlsub.log.reading import LARGEST_COUNT
 from mlsub.rounds import get_round
 from mlsub.rules.load import entry_requirements as needs
@@ -78,7 +78,7 @@ def places() -> tuple[Place, ...]:
     for round_id in ROUNDS:
         usage, name = usage_and_round(round_id)
         if algorithm_of(usage, name) is not None:
-            found += [Place(usage, name, b) for b in get_round(usage, name).benchmarks if is_tested(b)]
+            found += [Place(usage, name, b) for b in get_round(usage, name).benchmarks if traits_of(b).tested]
     return tuple(found)
 
 
@@ -248,7 +248,7 @@ def _own_reference(chance: random.Random, name: str, asked: int) -> str:
             "Benchmark": name,
             "BS": size,
             "Hyperparams": {"opt_name": chance.choice(("sgd", "lars"))},
-            points_name(name): values,
+            traits_of(name).points: values,
         }
     return json.dumps(records)
 

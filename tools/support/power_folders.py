@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from mlsub import score
 from mlsub.rounds import get_round
-from mlsub.score.energy.judge import judge_power
 from mlsub.score.energy.score import Power
 from mlsub.systems.description import SystemDescription
 from tools.support.judging import entry_of, report_on
@@ -80,7 +80,9 @@ def power_of(folder: Path, round_name: str = "5.1", nodes: Any = None, described
     description = SystemDescription(name="x", path="x", content=content, findings=()) if described else None
     logs = (report_on(file, "training", round_name) for file in results)
     entry = entry_of(folder, results, logs, strays=strays, description=description)
-    return judge_power(entry, get_round("training", round_name))
+    power, failed = score.power_of(entry, get_round("training", round_name))
+    assert not failed
+    return power
 
 
 def rules(power: Power) -> list[str]:

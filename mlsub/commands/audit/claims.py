@@ -40,14 +40,13 @@ Basis = Literal["published", "unscaled", "expected", "rcp_mean"]
 #: What reading the file adds: it stands in no file.
 _ADDED = Meta(extra_json_schema={"readOnly": True})
 
+Usage = Literal["training", "hpc", "rehearsal"]
+Division = Literal["closed", "open"]
+# The round is text once a file is read.
 if TYPE_CHECKING:
     Round = str
-    Usage = str
-    Division = str
 else:
     Round = str | float
-    Usage = Literal["training", "hpc", "rehearsal"]
-    Division = Literal["closed", "open"]
 _SAID = {"type": ["string", "null"]}
 #: What earlier versions read and this one ignores, so that their files stay valid.
 _IGNORED = Meta(description="Ignored.")
@@ -326,5 +325,3 @@ FORM = DocumentType(
     title="claims.yaml: what was said of published results, for mlsub audit",
     as_written=True,
 )
-#: The JSON Schema of claims files, for editors as well.
-claims_schema = FORM.schema

@@ -19,7 +19,6 @@ from mlsub.commands.audit.verdict import (
     JudgedClaim,
     Near,
     ShownResult,
-    Variant,
     score_words,
     tally,
 )
@@ -113,25 +112,20 @@ def _figure(judged: JudgedClaim, inputs: Mapping[str, Input], *, several: bool) 
     accepts = f", accepts {judged.accepted.words(sign)}" if judged.accepted else ""
     of = f"{readings[0].expr}: " if several and readings else ""
     yield "stated", f"{of}{stated.words}{accepts}"
-    yield from (("computed", line) for variant in readings for line in _figures(variant, sign))
-    yield from (("spread", line) for variant in readings for line in _spread(variant, inputs, sign))
+    for variant in readings:
+        for outcome in variant.bases:
+            answer = "holds" if outcome.holds else "fails"
+            counts = variant.decides and outcome.decides
+            basis = ", ".join(part for part in (variant.label, BASES[outcome.basis]) if part)
+            shown = f"{figure(outcome.value)}{sign} ({basis}): {answer}{'' if counts else ', for comparison'}"
+            yield "computed", shown
+    for variant in readings:
+        if variant.low is not None and variant.high is not None:
+            names = ", ".join(f"{name} +/- {decimal(inputs[name].spread)}" for name in variant.inputs)
+            yield "spread", f"{figure(variant.low)}{sign} to {figure(variant.high)}{sign} with {names}"
     yield from (("break-even", _break_even(one, sign)) for one in judged.break_even)
     if (margin := _margin(judged, sign)) is not None:
         yield "margin", margin
-
-
-def _figures(variant: Variant, sign: str) -> Iterator[str]:
-    for outcome in variant.bases:
-        answer = "holds" if outcome.holds else "fails"
-        counts = variant.decides and outcome.decides
-        of = ", ".join(part for part in (variant.label, BASES[outcome.basis]) if part)
-        yield f"{figure(outcome.value)}{sign} ({of}): {answer}{'' if counts else ', for comparison'}"
-
-
-def _spread(variant: Variant, inputs: Mapping[str, Input], sign: str) -> Iterator[str]:
-    if variant.low is not None and variant.high is not None:
-        names = ", ".join(f"{name} +/- {decimal(inputs[name].spread)}" for name in variant.inputs)
-        yield f"{figure(variant.low)}{sign} to {figure(variant.high)}{sign} with {names}"
 
 
 def _break_even(one: BreakEven, sign: str) -> str:

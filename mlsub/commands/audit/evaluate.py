@@ -19,7 +19,6 @@ from mlsub.commands.audit.functions import (
     UNSAID,
     NoValueError,
     function_of,
-    previous,
     rounds_meant,
     submitted,
 )
@@ -34,7 +33,7 @@ class World(msgspec.Struct, frozen=True):
     """All that expressions are evaluated against, and on which ``question``.
 
     ``context`` is how further results are read, see results.py; ``further`` keeps those that were.
-    ``known`` keeps the ``values`` of named expressions by question. ``moved``: all figures of results are others.
+    ``known`` keeps the values of named expressions by question. ``moved``: all figures of results are others.
     """
 
     file: ClaimsFile
@@ -42,9 +41,8 @@ class World(msgspec.Struct, frozen=True):
     rounds: Sequence[RoundFolder]
     context: Context = AS_FOUND
     further: dict[Path | None, FoundResult] = msgspec.field(default_factory=dict)
-    known: dict[_Question, dict[str, Answer | NoValueError]] = msgspec.field(default_factory=dict)
+    known: dict[tuple[_Question, str], Answer | NoValueError] = msgspec.field(default_factory=dict)
     question: _Question = ("published", ())
-    values: dict[str, Answer | NoValueError] = msgspec.field(default_factory=dict)
     moved: bool = False
 
     def fact(self, name: str) -> FoundResult:
@@ -90,12 +88,12 @@ class World(msgspec.Struct, frozen=True):
             raise NoValueError(f"{of.name} has no score: too few of its runs count", UNSAID)
         return Band(score, score)
 
-    def value(self, node: Node) -> Answer:
-        """Return the value of a part of an expression; errors are those of :func:`evaluate`."""
+    def value(self, node: Node) -> Any:
+        """Return the value of a part of an expression, or its result; errors are those of :func:`evaluate`."""
         if isinstance(node, Constant):
             return Band(node.value, node.value) if isinstance(node.value, Fraction) else node.value
         if isinstance(node, Name) and node.name in self.file.values:
-            named = self.values[node.name]
+            named = self.known[self.question, node.name]
             if isinstance(named, NoValueError):
                 raise named
             return named
@@ -107,8 +105,8 @@ class World(msgspec.Struct, frozen=True):
         if node.function in ("==", "!=") and type(arguments[0]) is not type(arguments[1]):
             raise NoValueError(f"column {node.column}: text or truth is compared with a number")
         try:
-            value: Any = function.how(self, *arguments, **dict(node.named))
-            answer: Answer = Band.of(value) if isinstance(value, Fraction) else value
+            value = function.how(self, *arguments)
+            answer = Band.of(value) if isinstance(value, Fraction) else value
             if self.moved and function.reads and isinstance(answer, Band):
                 # Another figure, and for two calls two others.
                 return answer + answer + Band.of(Fraction(1 + crc32(node.written.replace(" ", "").encode()) % 997))
@@ -122,15 +120,9 @@ class World(msgspec.Struct, frozen=True):
         kinds = function_of(call).kinds(len(call.arguments)) or ()
         return [self._argument(*one) for one in zip(kinds, call.arguments, strict=True)]
 
-    def result(self, call: Call) -> FoundResult:
-        """Return the result that a function gives; errors are those of :func:`evaluate`."""
-        return previous(self, *self._arguments(call))
-
-    def _argument(self, kind: str, node: Node) -> FoundResult | Answer:
+    def _argument(self, kind: str, node: Node) -> Any:
         if isinstance(node, Name) and (kind == "basis" or node.name in self.file.results):
             return node.name if kind == "basis" else self.fact(node.name)
-        if kind == "result" and isinstance(node, Call):
-            return self.result(node)
         value = self.value(node)
         if kind == "text":
             return value if isinstance(value, str) else ""
@@ -153,16 +145,16 @@ def evaluate(tree: Node, world: World, basis: str, instead: Mapping[str, Band] |
     Raises:
         NoValueError: there is no value; so within an uncertainty where a divisor may be zero.
     """
-    question = (basis, tuple((instead or {}).items()))
-    at = msgspec.structs.replace(world, question=question, values=world.known.setdefault(question, {}))
-    if not at.values:
-        for name, text in world.file.values.items():
-            # Each needs only those before it, so that no chain of them costs depth; a failure counts where it is used.
+    at = msgspec.structs.replace(world, question=(basis, tuple((instead or {}).items())))
+    for name, text in world.file.values.items():
+        # Each needs only those before it, so that no chain of them costs depth; a failure counts where it is used.
+        if (at.question, name) not in at.known:
             try:
-                at.values[name] = at.value(parse(text))
+                at.known[at.question, name] = at.value(parse(text))
             except NoValueError as error:
-                at.values[name] = error
-    return at.value(tree)
+                at.known[at.question, name] = error
+    answer: Answer = at.value(tree)
+    return answer
 
 
 def depends(expression: str, world: World, *, on_inputs: bool = False) -> bool:

@@ -22,7 +22,7 @@ from typing import Any
 import msgspec
 
 from mlsub.commands.audit.expression import ONE, Answer, Band, Call, compare
-from mlsub.commands.audit.results import FoundResult, RoundFolder, exact, results_in
+from mlsub.commands.audit.results import COUNTS, FoundResult, RoundFolder, exact, results_in
 from mlsub.commands.audit.verdict import ClaimVerdict
 from mlsub.io.problems import did_you_mean
 from mlsub.io.show import plural, show
@@ -31,19 +31,12 @@ from mlsub.rounds.benchmarks import Compatible, compatible
 from mlsub.submission.find import organisation
 from mlsub.systems.names import chip_spellings
 
-#: The fields of a system description whose product is a count.
-COUNTS = {
-    "chips": ("number_of_nodes", "accelerators_per_node"),
-    "nodes": ("number_of_nodes",),
-    "cpus": ("number_of_nodes", "host_processors_per_node"),
-}
-
 
 def _counted(what: str, _: Any, of: FoundResult) -> Fraction:
     for field in COUNTS[what]:
-        if of.product(field) is None:
+        if of.number_in(field) is None:
             raise NoValueError(f"the system description of {of.name} gives no number for {field}", UNSAID)
-    return Fraction(of.product(*COUNTS[what]) or 0)
+    return Fraction(of.count_of(what) or 0)
 
 
 def _epochs(_: Any, of: FoundResult) -> Fraction:
@@ -158,14 +151,14 @@ _TESTS: dict[str, Callable[[FoundResult, str], bool]] = {
     "accelerator": lambda one, value: one.chip is not None and one.chip.name in accelerators_meant(value),
     "vendor": lambda one, value: one.chip is not None and one.chip.vendor[0] == organisation(value),
     "chips": lambda one, value: str(one.chips) == value,
-    "nodes": lambda one, value: str(one.nodes) == value,
+    "nodes": lambda one, value: str(one.count_of("nodes")) == value,
 }
 WHERE = tuple(_TESTS)
 
 
-def rounds_meant(text: str, usage: str = "training") -> tuple[str, ...]:
+def rounds_meant(text: str) -> tuple[str, ...]:
     """Return the rounds that a text means: ``v5.0``, ``before v5.0``, ``until v5.0`` or ``all``; none for another."""
-    order = known_rounds(usage)
+    order = known_rounds("training")
     word, _, name = text.strip().rpartition(" ")
     if name == "all" and not word:
         return order
@@ -241,18 +234,18 @@ def _minutes_of(at: Any, results: Sequence[FoundResult]) -> list[Fraction]:
     return [one for one in minutes if one is not None]
 
 
-def _rank(at: Any, among: Sequence[FoundResult], of: FoundResult, **_: str) -> Fraction:
+def _rank(at: Any, among: Sequence[FoundResult], of: FoundResult) -> Fraction:
     """Return the place of a result by time to train, 1 for the fastest."""
     own = at.minutes(of).low
     return Fraction(1 + sum(one < own for one in _minutes_of(at, among)))
 
 
-def _fastest(at: Any, among: Sequence[FoundResult], *_: object, **__: str) -> Fraction:
+def _fastest(at: Any, among: Sequence[FoundResult], *_: object) -> Fraction:
     """Return the least minutes of some results."""
     return min(_minutes_of(at, among))
 
 
-def _most(_: Any, among: Sequence[FoundResult], *__: object, **___: str) -> Fraction:
+def _most(_: Any, among: Sequence[FoundResult], *__: object) -> Fraction:
     """Return the most results that one organisation has."""
     return Fraction(max(Counter(one.organisation for one in among).values(), default=0))
 
@@ -283,9 +276,10 @@ def previous(at: Any, of: FoundResult) -> FoundResult:
 
 
 class Function(msgspec.Struct, frozen=True):
-    """What a function takes and gives; ``how`` is called with the evaluation, arguments, and those given by name.
+    """What a function takes and gives; ``how`` is called with the evaluation and the arguments.
 
-    ``over`` says which of all results given it looks at; it is called in the same way, and ``how`` gets these second.
+    ``over`` says which of all results given it looks at; it is called in the same way, with those given by ``named``
+    names too, and ``how`` gets these results second.
     """
 
     takes: str
@@ -341,7 +335,7 @@ OPERATIONS = {
 def _over(unit: str, of: Callable[[FoundResult], object], *without: str) -> Function:
     """Return a function that counts how many different values the results of some rounds have."""
 
-    def how(_: Any, among: Sequence[FoundResult], *__: object, **___: str) -> Fraction:
+    def how(_: Any, among: Sequence[FoundResult], *__: object) -> Fraction:
         return Fraction(len({of(one) for one in among}))
 
     named = tuple(name for name in WHERE if name not in ("submitter", *without))

@@ -113,13 +113,7 @@ class _Trial(msgspec.Struct, frozen=True):
 
     def variant(self, label: str | None, *, decides: bool) -> Variant:
         """Return what the reading comes to on every basis."""
-        outcomes: list[BasisOutcome] = []
-        for basis in (*self.bases, *(basis for basis in BASES if basis not in self.bases)):
-            try:
-                outcomes.append(self._outcome(basis))
-            except NoValueError as error:
-                if basis == self.bases[0] or error.verdict is not ClaimVerdict.NOT_VERIFIABLE:
-                    raise
+        outcomes = [self._outcome(basis) for basis in dict.fromkeys((*self.bases, *BASES))]
         counted = [outcome for outcome in outcomes if outcome.decides]
         # Of bases on which the value is the same, the first is shown.
         distinct: dict[Fraction | bool, BasisOutcome] = {}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from fractions import Fraction
 from functools import lru_cache, reduce
@@ -83,17 +83,12 @@ def _units_by_word() -> dict[str, Unit]:
     }
 
 
-def suggest_unit(text: str | None) -> str | None:
-    """Return what was probably meant by a unit with a word in it that is not known; None where nothing is near."""
-    for word in re.findall(r"[^\W\d]{4,40}", (text or "").lower()[:200]):
-        close = [] if word in _units_by_word() else get_close_matches(word, _units_by_word(), n=1, cutoff=0.8)
-        if close:
-            return f"there is no unit {word!r}. Did you mean {close[0]}?"
-    return None
-
-
 def parse_unit(text: str | None) -> Unit | None:
-    """Return the unit that people write so; None for one that is not known."""
+    """Return the unit that people write so; None for one that is not known.
+
+    Raises:
+        ExpressionError: a word of it is nearly that of a unit.
+    """
     if text is None:
         return None
     above, *below = re.split(r"(?:(?<!\s)\s++)?/\s*+|(?<!\s)\s++per\s++", text.strip().lower())
@@ -102,6 +97,10 @@ def parse_unit(text: str | None) -> Unit | None:
         for word in re.split(r"[-*·\s]+", part):
             if word != "1":
                 found = combine_units(sign, found, _units_by_word().get(word))
+    for word in re.findall(r"[^\W\d]{4,40}", text.lower()[:200]) if found is None else ():
+        close = [] if word in _units_by_word() else get_close_matches(word, _units_by_word(), n=1, cutoff=0.8)
+        if close:
+            raise ExpressionError(f"there is no unit {word!r}. Did you mean {close[0]}?")
     return found
 
 
@@ -109,11 +108,9 @@ def check_stated(unit: Unit | None, stated: Stated) -> None:
     """Whether what an expression is measured in is the unit that is stated.
 
     Raises:
-        ExpressionError: it is another.
+        ExpressionError: it is another, or nearly the word of one.
     """
     due = RATIO if stated.unit in _PLAIN else parse_unit(stated.unit)
-    if due is None and (hint := suggest_unit(stated.unit)) is not None:
-        raise ExpressionError(hint)
     if unit is None or unit.bare or due is None or isinstance(stated.amount, bool):
         return
     if not any(powers in due.choices or (due is RATIO and _cancels(powers)) for powers in unit.choices):
@@ -178,20 +175,15 @@ def _measured(unit: Unit) -> str:
     if not powers:
         return "a plain ratio" if unit.scale in (None, 1) else f"a plain ratio times {1 / unit.scale}"
     if len(powers) == 1 and powers[0][1] == 1:
-        return f"in {_unit_word(powers[0][0], unit.scale)}"
+        quantity = quantities()[powers[0][0]]
+        words = (word for word, scale in quantity.units.items() if Fraction(scale) == unit.scale != 1)
+        return f"in {next(words, quantity.own)}"
     above = "*".join(_power(name, power) for name, power in powers if power > 0) or "1"
     return f"in {above}{''.join(f'/{_power(name, -power)}' for name, power in powers if power < 0)}"
 
 
 def _power(name: str, power: int) -> str:
     return quantities()[name].own + (f"^{power}" if power > 1 else "")
-
-
-def _unit_word(name: str, scale: Fraction | None) -> str:
-    quantity = quantities()[name]
-    if scale in (None, 1):
-        return quantity.own
-    return next((word for word, own in quantity.units.items() if Fraction(own) == scale), quantity.own)
 
 
 _SHOWN = {
@@ -251,9 +243,13 @@ def _typed(node: Node, names: Mapping[str, Typed]) -> Typed:
         case Name(name, column):
             if name in names:
                 return names[name]
-            hint = did_you_mean(name, names) if names else "; the file names none"
-            raise ExpressionError(f"there is no result, input or value {name!r}{hint}", column)
+            raise ExpressionError(f"there is no result, input or value {name!r}{meant_name(name, names)}", column)
     return _call(node, names)
+
+
+def meant_name(text: str, known: Iterable[str]) -> str:
+    """Return which name of a claims file was probably meant."""
+    return did_you_mean(text, known) if known else "; the file names none"
 
 
 def _call(call: Call, names: Mapping[str, Typed]) -> Typed:
@@ -270,7 +266,11 @@ def _call(call: Call, names: Mapping[str, Typed]) -> Typed:
         if (problem := _choice_problem(name, value)) is not None:
             raise ExpressionError(problem, call.column)
     if call.function in ("==", "!="):
-        _check_alike(call, *(one.kind for one in found))
+        left, right = (one.kind for one in found)
+        if "result" in (left, right):
+            raise ExpressionError("results cannot be compared as such; compare minutes(...) of them", call.column)
+        if left != right and "any" not in (left, right):
+            raise ExpressionError(f"{_SHOWN[left]} is compared with {_SHOWN[right]}", call.column)
     unit = _unit(call, function.unit, [one.unit for one in found])
     return Typed(function.gives, unit if function.gives == "number" else None)
 
@@ -306,13 +306,6 @@ def _argument(call: Call, kind: str, argument: Node, names: Mapping[str, Typed])
         hint = "; minutes(...) is its time" if found.kind == "result" and kind == "number" else ""
         raise ExpressionError(f"{_SHOWN[kind]} is needed {where}, not {_SHOWN[found.kind]}{hint}", call.column)
     return found
-
-
-def _check_alike(call: Call, left: str, right: str) -> None:
-    if "result" in (left, right):
-        raise ExpressionError("results cannot be compared as such; compare minutes(...) of them", call.column)
-    if left != right and "any" not in (left, right):
-        raise ExpressionError(f"{_SHOWN[left]} is compared with {_SHOWN[right]}", call.column)
 
 
 def _expected(call: Call, function: Function) -> list[str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -20,7 +21,7 @@ from mlsub.commands.audit.claims import (
     Statement,
 )
 from mlsub.commands.audit.expression import Name, nodes, parse
-from mlsub.commands.audit.kinds import Typed, check_stated, parse_unit, suggest_unit, type_of
+from mlsub.commands.audit.kinds import Typed, check_stated, meant_name, parse_unit, type_of
 from mlsub.commands.audit.verdict import BASES
 from mlsub.commands.audit.wording import NumberError, Stated
 from mlsub.io.documents import read_document
@@ -36,7 +37,7 @@ def read_claims(file: Path) -> ClaimsFile:
     """Read a claims file, but none of its results.
 
     Args:
-        file: a YAML file, see :func:`~mlsub.commands.audit.claims.claims_schema`.
+        file: a YAML file, see :data:`~mlsub.commands.audit.claims.FORM`.
 
     Raises:
         FileProblemsError: it cannot be read, or does not hold together.
@@ -57,7 +58,7 @@ class _Reader:
     def read(self, file: Path) -> ClaimsFile:
         for name in self._written.published:
             if name not in self._written.results:
-                self._flaw(f"there is no result {name!r}{_meant(name, self._written.results)}", "published", name)
+                self._flaw(f"there is no result {name!r}{meant_name(name, self._written.results)}", "published", name)
         results = {name: self._result(name, one) for name, one in self._written.results.items()}
         self._names = {name: Typed("result") for name in results}
         inputs = {name: self._input(name, one) for name, one in self._written.inputs.items()}
@@ -70,11 +71,9 @@ class _Reader:
         here, published = ("results", name), self._written.published.get(name)
         if name in BASES:
             self._flaw(f"{name!r} is the name of a basis; give the result another name", *here)
-        try:
+        with self._noting_errors("published", name):
             if published is not None and published.amount <= 0:
                 self._flaw("a time to train is more than 0 minutes", "published", name)
-        except NumberError as error:
-            self._flaw(str(error), "published", name)
         text = str(one.round)[:40]
         round_ = normalise_round(text)
         if round_ not in known_rounds(one.usage):
@@ -91,18 +90,15 @@ class _Reader:
         return replace(one, name=name, round=round_ or "", published=published, retrieved=day)
 
     def _input(self, name: str, one: Input) -> Input:
-        here, at = ("inputs", name), "value"
+        here, amount, unit = ("inputs", name), None, None
         if name in self._written.results or name in BASES:
             self._flaw(f"{name!r} is given twice: a result, or a basis, has that name", *here)
-        try:
-            _ = one.amount
-            at = "plus_minus"
-            _ = one.spread
-        except NumberError as error:
-            self._flaw(str(error), *here, at)
-        unit = parse_unit(one.unit)
-        if unit is None and (hint := suggest_unit(one.unit)) is not None:
-            self._flaw(hint, *here, "unit")
+        with self._noting_errors(*here, "value"):
+            amount = one.amount
+        with self._noting_errors(*here, "plus_minus"):
+            _ = amount is None or one.spread
+        with self._noting_errors(*here, "unit"):
+            unit = parse_unit(one.unit)
         self._names.setdefault(name, Typed("number", unit))
         return replace(one, name=name)
 
@@ -115,10 +111,8 @@ class _Reader:
             if name in self._names or name in BASES:
                 self._flaw(f"{name!r} is given twice: a result, an input or a basis has that name", "values", name)
                 continue
-            try:
+            with self._noting_errors("values", name):
                 needs[name], found[name] = [one.name for one in nodes(parse(text)) if isinstance(one, Name)], text
-            except ExpressionError as error:
-                self._flaw(str(error), "values", name)
         rest = {name: [other for other in others if other in needs] for name, others in needs.items()}
         try:
             order = list(TopologicalSorter(rest).static_order())
@@ -162,7 +156,7 @@ class _Reader:
         """Return the document of a claim: the file's, one that it names, or its own."""
         name, documents, own = one.document, self._written.documents, one.source_override
         if name is not None and name not in documents:
-            self._flaw(f"there is no document {name!r}{_meant(name, documents)}", *here, "document")
+            self._flaw(f"there is no document {name!r}{meant_name(name, documents)}", *here, "document")
         base = documents.get(name or "", self._written.source)
         return base if own is None else replace(own, publisher=own.publisher or base.publisher)
 
@@ -185,11 +179,9 @@ class _Reader:
         return replace(figure, expr=_text(expr) if own else None)
 
     def _checked(self, one: Stated, *here: Step) -> Stated | None:
-        try:
+        with self._noting_errors(*here):
             return one.checked()
-        except NumberError as error:
-            self._flaw(str(error), *here)
-            return None
+        return None
 
     def _readings(
         self, written: Any, stated: Stated | None, *here: Step, judged: bool = True
@@ -225,7 +217,7 @@ class _Reader:
             here = ("claims", position, "same_quantity")
             for number, name in enumerate(statement.claim for statement in claim.same_quantity):
                 if name is not None and name not in by_id:
-                    self._flaw(f"there is no claim {name!r}{_meant(name, by_id)}", *here, number)
+                    self._flaw(f"there is no claim {name!r}{meant_name(name, by_id)}", *here, number)
                 elif name is not None and by_id[name].figure is None:
                     self._flaw(f"claim {name!r} states no value", *here, number)
             others = [by_id[one.claim].figure for one in claim.same_quantity if one.claim in by_id]
@@ -238,13 +230,19 @@ class _Reader:
     def _type(self, text: str, stated: Stated | None, *here: Step) -> Typed | None:
         """Return what an expression is; where it is judged, its unit has to be that of what is stated."""
         found = None
-        try:
+        with self._noting_errors(*here):
             found = type_of(text, self._names)
             if stated is not None:
                 check_stated(found.unit, stated)
-        except ExpressionError as error:
-            self._flaw(str(error), *here)
         return found
+
+    @contextmanager
+    def _noting_errors(self, *here: Step) -> Iterator[None]:
+        """Note what the block says is wrong with a number, a unit or an expression."""
+        try:
+            yield
+        except (ExpressionError, NumberError) as error:
+            self._flaw(str(error), *here)
 
 
 def _text(written: Any) -> str:
@@ -255,10 +253,6 @@ def _text(written: Any) -> str:
 def _several(written: Any) -> tuple[Any, ...]:
     """One thing or several as several."""
     return written if isinstance(written, tuple) else () if written is None else (written,)
-
-
-def _meant(text: str, known: Iterable[str]) -> str:
-    return did_you_mean(text, known) if known else "; the file names none"
 
 
 def _inside(place: str, *, many: bool) -> bool:

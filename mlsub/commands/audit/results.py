@@ -118,6 +118,14 @@ def _step(folder: Path, name: str, kind: str) -> Path:
     raise MlsubError(f"no {kind} {name!r} in {folder.parent.name}/{folder.name}{hint}")
 
 
+#: The fields of a system description whose product is a count.
+COUNTS = {
+    "chips": ("number_of_nodes", "accelerators_per_node"),
+    "nodes": ("number_of_nodes",),
+    "cpus": ("number_of_nodes", "host_processors_per_node"),
+}
+
+
 class FoundResult(ShownResult, frozen=True, kw_only=True):
     """A result that claims name (``claimed``), or one of all those given, and what is known of it.
 
@@ -132,16 +140,13 @@ class FoundResult(ShownResult, frozen=True, kw_only=True):
 
     def described(self, description: Mapping[str, Any]) -> FoundResult:
         """Return the same with the description of its system."""
-        found = msgspec.structs.replace(self, description=description)
-        # Where there are no accelerators, the host processors do the computing.
-        per_node = ("accelerators_per_node", "host_processors_per_node")
-        chips = next((chips for one in per_node if (chips := found.product("number_of_nodes", one))), None)
-        status = description.get("status")
+        found, status = msgspec.structs.replace(self, description=description), description.get("status")
         return msgspec.structs.replace(
             found,
             system_name=found.text("system_name") or None,
             category=category(status) if isinstance(status, str) else None,
-            chips=chips,
+            # Where there are no accelerators, the host processors do the computing.
+            chips=found.count_of("chips") or found.count_of("cpus") or None,
         )
 
     @property
@@ -180,19 +185,18 @@ class FoundResult(ShownResult, frozen=True, kw_only=True):
         system = self.system or ""
         return chip_of(self.text("accelerator_model_name"), self.system_name or system, system)
 
-    @property
-    def nodes(self) -> int | None:
-        """The number of nodes."""
-        return self.product("number_of_nodes")
-
     def text(self, field: str) -> str:
         """Return a field of the description as text; empty where it is missing or something else."""
         value = self.description.get(field)
         return value if isinstance(value, str) else ""
 
-    def product(self, *fields: str) -> int | None:
-        """Return the product of counts of the description; None where one is not there."""
-        counts = [count(self.description.get(field)) for field in fields]
+    def number_in(self, field: str) -> int | None:
+        """Return a number of the description; None where it is not there."""
+        return count(self.description.get(field))
+
+    def count_of(self, what: str) -> int | None:
+        """Return how many chips, nodes or cpus it has; None where the description does not say."""
+        counts = list(map(self.number_in, COUNTS[what]))
         return None if None in counts else math.prod(one or 0 for one in counts)
 
 
@@ -252,34 +256,33 @@ def find_results(
         found[one.name] = FoundResult(
             **names, submitter=submitter, system=system, benchmark=benchmark, reason=reason, folder=folder, claimed=one
         )
-    there = [(name, one) for name, one in found.items() if one.folder is not None]
-    read = read_logs([one for _, one in there], context)
-    return found | {name: one for (name, _), one in zip(there, read, strict=True)}
+    return dict(zip(found, read_logs(list(found.values()), context), strict=True))
 
 
 def read_logs(results: Sequence[FoundResult], context: Context = AS_FOUND) -> list[FoundResult]:
     """Return results with what is in their folders, in their order; the logs of a round are read in one go.
 
     Args:
-        results: each with the folder of its logs.
+        results: each with the folder of its logs, or the reason why it has none.
         context: how logs are read; round and usage are those of each result.
     """
     folders: dict[tuple[str, str], set[Path]] = {}
     for one in results:
         if one.folder is not None:
             folders.setdefault((one.usage, one.round), set()).add(one.folder)
-    entries: dict[Path, Result] = {}
+    entries: dict[Path | None, Result] = {}
     for (usage, name), some in folders.items():
         read = check_with_logs(sorted(some), msgspec.structs.replace(context, request=Request(name, usage)))
         entries |= {entry.folder: entry for part in read for entry in part.results}
-    return [_with_logs(one, entries.get(one.folder) if one.folder else None) for one in results]
+    return [_with_logs(one, entries.get(one.folder)) for one in results]
 
 
 def _with_logs(one: FoundResult, result: Result | None) -> FoundResult:
     """Return a result with its logs, description and scores, or with the reason why it has none."""
+    if one.folder is None:
+        return one
     if result is None:
-        place = f"{one.folder.parent.name}/{one.folder.name}" if one.folder else "the results"
-        return msgspec.structs.replace(one, reason=f"no result log in {place}")
+        return msgspec.structs.replace(one, reason=f"no result log in {one.folder.parent.name}/{one.folder.name}")
     division, round_ = result.division_name, result.rules
     if one.division is not None and division is not None and one.division != division:
         reason = f"the file says division {one.division}, the system description {division}"

@@ -26,7 +26,9 @@ _DIVISION = re.compile(r"(?<![\w-])(open|closed)(?!\w)", re.IGNORECASE)
 _CLAUSE_END = re.compile(r"\s*(?:$|[.,;:)\]])")
 _POD = re.compile(r"(?<!\w)pod ?([0-9]{1,5})(?!\w)")
 _MEMORY = re.compile(r"[0-9]+ ?gb(?!\w)")
-_FEW = re.compile(r"\s*(?:[0-9.,]{1,20}|a|an|one|two|three|four|five|six|seven|eight|nine|ten)(?![a-z])")
+#: A number that is written as it is counted.
+_NUMBER = "[0-9.,]{1,20}|two|three|four|five|six|seven|eight|nine|ten"
+_FEW = re.compile(rf"\s*(?:{_NUMBER}|a|an|one)(?![a-z])")
 #: So many words at most stand between a number and what it counts.
 _BETWEEN = 12
 #: No word that makes a phrase another one is longer.
@@ -301,9 +303,9 @@ def _kind_pattern(kind: str) -> re.Pattern[str]:
 
 def _phrase_pattern(phrase: str) -> str:
     """Return an expression for a phrase with ``a|b``, ``a?``, ``*`` and ``#``; the last word is not optional."""
-    number, found = r"(?:[0-9.,]{1,20}|two|three|four|five|six|seven|eight|nine|ten)", ""
+    found = ""
     for word in flat(phrase).split():
-        choices = "|".join(map(re.escape, word.rstrip("?").split("|"))).replace(r"\#", number)
+        choices = "|".join(map(re.escape, word.rstrip("?").split("|"))).replace(r"\#", f"(?:{_NUMBER})")
         one = r"[\w.]+" if word == "*" else f"(?:{choices})"
         found += f"(?:{one} )?" if word == "*" or word.endswith("?") else f"{one} "
     return found.rstrip()

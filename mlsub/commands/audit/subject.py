@@ -16,7 +16,7 @@ import msgspec
 from mlsub.commands.audit.claims import Claim
 from mlsub.commands.audit.evaluate import World
 from mlsub.commands.audit.expression import Call, Constant, Name
-from mlsub.commands.audit.functions import COUNTS, function_of, rounds_meant
+from mlsub.commands.audit.functions import function_of, rounds_meant
 from mlsub.commands.audit.results import FoundResult
 from mlsub.commands.audit.sentence import Phrase, SaidFigure, mentions, read_sentence
 from mlsub.commands.audit.verdict import TextDifference
@@ -191,29 +191,27 @@ def _describe_result(of: FoundResult) -> _Subject:
     chips = _union([values for values in named_in if len(values) == 1] or named_in)
     makers = {maker for name in chips if name in all_chips() for maker in all_chips()[name].vendor}
     shown["vendor"] = ", ".join(sorted(makers)) or of.submitter
-    if of.submitter:
-        own["submitter"] = _find_organisations((of.submitter, str(of.description.get("submitter", ""))[:200]))
-        own["vendor"] = {*own["submitter"], *makers, *_find_organisations([model])}
-        own["organisation"] = {*own["vendor"], *_find_organisations(said.values())}
+    own["submitter"] = _find_organisations((of.submitter or "", str(of.description.get("submitter", ""))[:200]))
+    own["vendor"] = {*own["submitter"], *makers, *_find_organisations([model])}
+    own["organisation"] = {*own["vendor"], *_find_organisations(said.values())}
     accelerators = chips or _find_chips_in_folder_name(of.system or "")
     if accelerators or of.description:
         own["accelerator"] = accelerators
     software = [*(said.get(field, "") for field in _SOFTWARE), (of.system or "").replace("_", " ")]
     if frameworks := _union(one.values for text in software for one in read_sentence(text).of("framework")):
         own["framework"] = frameworks
-    if of.benchmark:
-        own["benchmark"] = _benchmark_names(of.usage, of.benchmark, of.round)
+    own["benchmark"] = _benchmark_names(of.usage, of.benchmark or "", of.round)
     if of.division:
         own["division"] = {of.division}
-    counted, per_node = of.product(*COUNTS["chips"]), of.product("accelerators_per_node")
+    counted, nodes, per_node = of.count_of("chips"), of.count_of("nodes"), of.number_in("accelerators_per_node")
     shown["chips"] = f"{counted} accelerators" if counted else "no accelerators counted"
-    shown["nodes"] = "1 node" if of.nodes == 1 else f"{of.nodes} nodes"
+    shown["nodes"] = "1 node" if nodes == 1 else f"{nodes} nodes"
     if of.chips:
         own["chips"] = {str(of.chips)}
     if not _IPUS.isdisjoint(accelerators):
         own["pod"] = own.get("chips", ())
-    if of.nodes is not None:
-        own["nodes"] = {str(of.nodes)}
+    if nodes is not None:
+        own["nodes"] = {str(nodes)}
     if per_node is not None:
         own["per node"] = {str(per_node)}
     return _Subject(own, {what: text for what, text in shown.items() if text})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
 from msgspec import Meta
@@ -69,7 +69,7 @@ class Wording(msgspec.Struct, frozen=True):
     value: str | int | None = None
     tolerance: str = "0%"
     least: tuple[str | int, ...] | None = None
-    above: tuple[str | int, ...] | str | None = None
+    above: tuple[str | int, ...] | None = None
     most: tuple[str | int, ...] | None = None
     below: tuple[str | int, ...] | None = None
     understated: str | None = None
@@ -235,10 +235,10 @@ def accepted(stated: Stated) -> AcceptedRange | None:
         return None
     rule, value = stated.rule, stated.amount
 
-    def end(amounts: Any) -> Fraction | None:
-        if amounts is None or amounts == "zero":
-            return None if amounts is None else Fraction(0)
-        of_value, of_step, of_margin = (Fraction(amount) for amount in amounts)
+    def end(amounts: tuple[str | int, ...] | None) -> Fraction | None:
+        if amounts is None:
+            return None
+        of_value, of_step, of_margin = map(Fraction, amounts)
         return of_value * value + of_step * stated.step + of_margin * stated.margin * abs(value)
 
     low, high = (rule.above if rule.least is None else rule.least), (rule.below if rule.most is None else rule.most)
@@ -265,9 +265,9 @@ def understated(stated: Stated, value: Fraction) -> bool:
     return factor is not None and not isinstance(stated.amount, bool) and value > Fraction(factor) * stated.amount
 
 
-def decimal(value: Fraction, digits: int = 6) -> str:
+def decimal(value: Fraction) -> str:
     """Return a fraction as people write it: all its digits where they are few, else rounded; thousands with commas."""
-    text = fixed(value, digits)
+    text = fixed(value)
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 

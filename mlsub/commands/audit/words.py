@@ -14,10 +14,10 @@ from itertools import combinations
 from mlsub.commands.audit.claims import Claim, ClaimsFile
 from mlsub.commands.audit.evaluate import World, depends
 from mlsub.commands.audit.expression import Call, Constant, Name, Node, conditions, parse
-from mlsub.commands.audit.functions import COUNTS, NoValueError, accelerators_meant
+from mlsub.commands.audit.functions import NoValueError, accelerators_meant
 from mlsub.commands.audit.kinds import parse_unit
-from mlsub.commands.audit.results import FoundResult
-from mlsub.commands.audit.sentence import Phrase, Sentence, counted_unit, vocabulary
+from mlsub.commands.audit.results import COUNTS, FoundResult
+from mlsub.commands.audit.sentence import Phrase, Sentence, counted_unit, ends_with, vocabulary
 from mlsub.commands.audit.subject import names_only, unstated
 from mlsub.commands.audit.verdict import TextDifference
 from mlsub.commands.audit.wording import MINUTES, decimal
@@ -35,7 +35,6 @@ _COMPARED = (*_BESIDE, "best", "-", "==", "!=")
 _EVENED = frozenset((*COUNTS, "hosts", "per_chip", "per_dollar", "energy", "same"))
 _CLAUSE = re.compile(r"[;:!?]|[.,](?![0-9])")
 _FOUR_WORDS = re.compile(r" ?(?:\w+ ){0,3}\w+")
-_HALF = re.compile(r"(?<!\w)(?:half|thirds?|quarters?|fifths?|sixth|eighth|tenth)$")
 #: So many characters at most stand between a word such as faster and "than".
 _FAR = 60
 #: What the names of a sentence are of that say by what results are chosen.
@@ -116,13 +115,11 @@ def _unchecked(claim: Claim, world: World, compared: Sequence[FoundResult]) -> I
             yield f"{one.name} has {decimal(one.unpublished)} minutes under published, and {decimal(score)} by its logs"
     if len(compared) == 2:
         for counted in ("chips", "nodes"):
-            counts = [one.product(*COUNTS[counted]) or 0 for one in compared]
+            counts = [one.count_of(counted) or 0 for one in compared]
             yield from _find_reversed(compared, claim.sentence, counted, counts)
     said = {value for phrase in claim.sentence.of(*COUNTS, "pod") for value in phrase.values}
-    for two in {
-        (one.name, other.name): (one, other) for one, other in _compared_pairs(uneven, world, _BESIDE)
-    }.values():
-        chips, nodes = ([of.product(*COUNTS[counted]) for of in two] for counted in ("chips", "nodes"))
+    for two in _compared_pairs(uneven, world, _BESIDE):
+        chips, nodes = ([of.count_of(counted) for of in two] for counted in ("chips", "nodes"))
         if all(chips) and len(set(chips)) > 1 and not any(set(map(str, pair)) <= said for pair in (chips, nodes)):
             most, least = sorted((count or 0 for count in chips), reverse=True)
             yield f"sizes differ: {most:,} against {least:,}"
@@ -152,7 +149,8 @@ def _compared_clauses(sentence: Sentence, of: str) -> tuple[str, str] | None:
         if of in phrase.values and near:
             before, behind = _CLAUSE.split(text[: phrase.start])[-1], _CLAUSE.split(text[near[0] :])[0]
             # "Half as long" is less.
-            turned = (phrase.kind == "more") is not bool(_HALF.search(small(before).rstrip()))
+            part = ends_with(small(before), ("half", *vocabulary()["number"].parts))
+            turned = (phrase.kind == "more") is not part
             return (behind, before) if turned else (before, behind)
     return None
 
@@ -245,7 +243,7 @@ def _found_result(node: Node, world: World) -> list[FoundResult]:
     if isinstance(node, Name) and node.name in world.facts:
         return [world.facts[node.name]] if world.facts[node.name].result else []
     try:
-        return [world.result(node)] if isinstance(node, Call) and node.function == "previous" else []
+        return [world.value(node)] if isinstance(node, Call) and node.function == "previous" else []
     except NoValueError:
         return []
 
@@ -260,7 +258,7 @@ def _same_number_of(claim: Claim) -> str | None:
 def unlike(claim: Claim, compared: Sequence[FoundResult]) -> Iterator[TextDifference]:
     """Yield where a sentence says that results are alike, or a round apart, and they are not."""
     if (unit := _same_number_of(claim)) is not None and len(compared) > 1:
-        counts = [one.product(*COUNTS[unit]) for one in compared]
+        counts = [one.count_of(unit) for one in compared]
         if len(set(counts)) > 1:
             shown = tuple(dict.fromkeys(f"{'no' if one is None else f'{one:,}'} {unit}" for one in counts))
             yield TextDifference(what="count", said=f"the same number of {unit}", results=shown)
@@ -280,24 +278,22 @@ def incomparable(claim: Claim, world: World) -> str | None:
     return next((problem for problem in problems if problem is not None), None)
 
 
-def _compared_pairs(exprs: Sequence[str], world: World, functions: Collection[str]) -> Iterator[_Pair]:
-    """Yield the results that some functions set against each other."""
+def _compared_pairs(exprs: Sequence[str], world: World, functions: Collection[str]) -> list[_Pair]:
+    """Return the results that some functions set against each other: of each, one on the other side that fits best."""
     scores: dict[str, list[FoundResult]] = {}
+    found: dict[tuple[int, int], _Pair] = {}
     for name, text in world.file.values.items():
         # Each needs only those before it.
         scores[name] = _timed_results(parse(text), world, scores)
     for expr in exprs:
         for node in world.file.nodes_in(parse(expr)):
             if isinstance(node, Call) and node.function in functions:
-                yield from _pairs_of_sides(node, world, scores)
-
-
-def _pairs_of_sides(call: Call, world: World, scores: Mapping[str, list[FoundResult]]) -> Iterator[_Pair]:
-    """Yield results that a call sets against each other: of each, one on the other side that fits best."""
-    for side, other in combinations([_timed_results(one, world, scores) for one in call.arguments], 2):
-        for one in side:
-            fits = [another for another in other if one.results_folder.benchmark == another.results_folder.benchmark]
-            yield from ((one, another) for another in fits or other[:1])
+                for side, other in combinations([_timed_results(one, world, scores) for one in node.arguments], 2):
+                    for one in side:
+                        folder = one.results_folder
+                        fits = [another for another in other if folder.benchmark == another.results_folder.benchmark]
+                        found |= {(id(one), id(another)): (one, another) for another in fits or other[:1]}
+    return list(found.values())
 
 
 def _timed_results(node: Node, world: World, values: Mapping[str, list[FoundResult]]) -> list[FoundResult]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
@@ -21,29 +21,19 @@ from mlsub.commands.output import (
 from mlsub.commands.settings import check_settings, current, fail_on_options, setting
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from mlsub.findings import Severity
     from mlsub.present.ci import CiReport
     from mlsub.present.document import Document
     from mlsub.submission.report import Choice, Detail, Report
     from mlsub.workspace.places import Request
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def baseline_options(function: F) -> F:
-    """--baseline and --write-baseline."""
-    known = setting("--baseline", metavar="FILE", help="Count only findings that are not in FILE.")
-    write = click.option("--write-baseline", is_flag=True, help="Write all findings to the --baseline FILE first.")
-    return known(write(function))
-
 
 @click.command("check", cls=CheckCommand, example="mlsub check v5.1/ACME", shows_settings=True)
 @asks(rules=True, convergence=True, required=False)
 @fail_on_options
 @choice_options
-@baseline_options
+@setting("--baseline", metavar="FILE", help="Count only findings that are not in FILE.")
+@click.option("--write-baseline", is_flag=True, help="Write all findings to the --baseline FILE first.")
 @click.option("--show-settings", is_flag=True, help="Show each setting, its value and its source; check nothing.")
 @check_output_options("check")
 def command(
@@ -84,6 +74,7 @@ def command(
         check_rule_names((*choice.select, *choice.ignore))
         sys.exit(document.write_each(asked, target, findings.shown_of(choice, detail, fail_on=fail_on), own.summary))
     from mlsub.present.envelope import Reports
+    from mlsub.submission.report import choose
 
     with target.or_refused():
         if baseline is not None or write_baseline:
@@ -95,7 +86,7 @@ def command(
             reports = check(asked)
             if baseline is not None:
                 reports = with_baseline(reports, Path(baseline), asked.paths, write=write_baseline)
-    chosen = document.choose_findings(reports, choice)
+    chosen = tuple(choose(report, choice) for report in reports)
 
     def build(*, page: bool) -> Document:
         shown = findings.shown_of(choice, detail, fail_on=fail_on, page=page)

@@ -10,20 +10,7 @@ from mlsub.commands.ending import COULD_NOT
 from mlsub.commands.options import checking
 from mlsub.commands.output import Target, write_answer
 from mlsub.findings import Verdict
-from mlsub.present.document import (
-    Block,
-    Column,
-    Document,
-    Items,
-    Section,
-    Span,
-    Table,
-    Text,
-    Words,
-    said,
-    spans,
-    table_of,
-)
+from mlsub.present import document as doc
 from mlsub.present.entries import (
     COMPLIANT,
     MEANINGS,
@@ -49,12 +36,7 @@ if TYPE_CHECKING:
 MANY, MOST_LISTED = 20, 200
 
 
-def choose_findings(reports: Iterable[Report], choice: Choice) -> tuple[Report, ...]:
-    """Reports with only the findings that are asked for."""
-    return tuple(choose(report, choice) for report in reports)
-
-
-def document_of(reports: Sequence[Report], choice: Choice, *, verdict_last: bool, settings: str = "") -> Document:
+def document_of(reports: Sequence[Report], choice: Choice, *, verdict_last: bool, settings: str = "") -> doc.Document:
     """The document of reports with all their findings.
 
     Args:
@@ -66,17 +48,17 @@ def document_of(reports: Sequence[Report], choice: Choice, *, verdict_last: bool
     alone = len(reports) == 1
     if choice.detail == "quiet":
         lines = [_verdict(report, choice, alone=alone) for report in reports]
-        named: list[Words] = [
-            (Span(r.root, "path"), ": ", *spans(line.words)) for r, line in zip(reports, lines, strict=True)
+        named: list[doc.Words] = [
+            (doc.Span(r.root, "path"), ": ", *doc.spans(line.words)) for r, line in zip(reports, lines, strict=True)
         ]
-        return Document("Official verdict", (lines[0] if alone else Items(tuple(named)),), bare=True)
+        return doc.Document("Official verdict", (lines[0] if alone else doc.Items(tuple(named)),), bare=True)
     blocks = blocks_of(reports, choice, alone=alone, verdict_last=verdict_last, settings=settings)
-    return Document("Official verdict", tuple(blocks), bare=True)
+    return doc.Document("Official verdict", tuple(blocks), bare=True)
 
 
 def blocks_of(
     reports: Iterable[Report], choice: Choice, *, alone: bool, verdict_last: bool, settings: str = ""
-) -> Iterator[Block]:
+) -> Iterator[doc.Block]:
     """The blocks of the same document, each as soon as there is a report to make it of; no report is kept.
 
     Args:
@@ -87,29 +69,29 @@ def blocks_of(
         settings: see there.
     """
     if settings:
-        yield Text(f"settings: {settings}")
+        yield doc.Text(f"settings: {settings}")
     outcomes: list[Report] = []
     for report in reports:
         yield _section(report, choice, alone=alone, verdict_last=verdict_last)
         outcomes.append(without_contents(report))
     if partly := partly_checked(outcomes):
-        yield Text(partly)
+        yield doc.Text(partly)
 
 
-def _section(report: Report, choice: Choice, *, alone: bool, verdict_last: bool) -> Section:
+def _section(report: Report, choice: Choice, *, alone: bool, verdict_last: bool) -> doc.Section:
     full, counts = answer(report, choice)
     verdict = _verdict(report, choice, alone=alone)
     rules = round_line(report.usage, report.round, report.round_from, report.judged_by)
     found = (*_things(report, choice), *full)
     blocks = (rules, *found, counts, verdict) if verdict_last else (rules, verdict, counts, *found)
-    return Section(Span(report.root, "path"), tuple(said(blocks)), meaning=MEANINGS[report.official])
+    return doc.Section(doc.Span(report.root, "path"), tuple(doc.said(blocks)), meaning=MEANINGS[report.official])
 
 
-def _verdict(report: Report, choice: Choice, *, alone: bool) -> Text:
+def _verdict(report: Report, choice: Choice, *, alone: bool) -> doc.Text:
     return verdict_line(report, alone=alone, counting=choose(report, choice), fail_on=choice.fail_on)
 
 
-def _things(report: Report, choice: Choice) -> Iterator[Block | None]:
+def _things(report: Report, choice: Choice) -> Iterator[doc.Block | None]:
     """What was judged: entries, or organisations and the entries that are rejected; and logs that are part of none."""
     yield rehearsal_note(report.usage)
     entries, logs = report.entries, tuple(single_logs(report))
@@ -130,9 +112,9 @@ def _things(report: Report, choice: Choice) -> Iterator[Block | None]:
     yield logs_table(logs)
 
 
-def _left_out(count: int, thing: str, things: str) -> Text | None:
+def _left_out(count: int, thing: str, things: str) -> doc.Text | None:
     said = f"1 {thing} is" if count == 1 else f"{count} {things} are"
-    return Text(f"{said} not listed here (--summary lists them).") if count > 0 else None
+    return doc.Text(f"{said} not listed here (--summary lists them).") if count > 0 else None
 
 
 def write_each(asked: Request, target: Target, choice: Choice, settings: str) -> int:
@@ -154,13 +136,13 @@ def write_each(asked: Request, target: Target, choice: Choice, settings: str) ->
     with checking(asked) as (count, reports):
         blocks = blocks_of(counted(reports), choice, alone=count == 1, verdict_last=True, settings=settings)
         for number, block in enumerate(blocks):
-            text = target.rendered(Document("Official verdict", (block,), bare=True))
+            text = target.rendered(doc.Document("Official verdict", (block,), bare=True))
             write_answer(f"\n{text}" if number else text)
             sys.stdout.flush()
     return max(statuses, default=COULD_NOT)
 
 
-def _organisations_table(report: Report) -> Table:
+def _organisations_table(report: Report) -> doc.Table:
     """Return one row an organisation: how many of its entries, logs and system descriptions are accepted."""
     rejected = organisations_of(report)
 
@@ -171,12 +153,12 @@ def _organisations_table(report: Report) -> Table:
         return (f"{sum(each)} of {len(each)}" if each else "-" for each in good.values())
 
     verdicts = [verdict_span(Verdict.REJECTED if bad else Verdict.ACCEPTED) for bad in rejected.values()]
-    return table_of(
+    return doc.table_of(
         (
-            (Column("organisation", when_narrow="shorten"), tuple(rejected)),
-            (Column("entries", number=True), tuple(accepted(report.entries))),
-            (Column("logs", number=True, leave_out=2), tuple(accepted(report.logs))),
-            (Column("system descriptions", number=True, leave_out=1), tuple(accepted(report.systems))),
-            (Column("verdict", when_narrow="keep"), verdicts),
+            (doc.Column("organisation", when_narrow="shorten"), tuple(rejected)),
+            (doc.Column("entries", number=True), tuple(accepted(report.entries))),
+            (doc.Column("logs", number=True, leave_out=2), tuple(accepted(report.logs))),
+            (doc.Column("system descriptions", number=True, leave_out=1), tuple(accepted(report.systems))),
+            (doc.Column("verdict", when_narrow="keep"), verdicts),
         )
     )

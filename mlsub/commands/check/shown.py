@@ -53,14 +53,12 @@ def shown(ctx: click.Context) -> ShownSettings:
 def _option(ctx: click.Context, option: Setting, given: Given) -> ShownSetting:
     value: Any = ctx.params[str(option.name)]
     source = ctx.get_parameter_source(str(option.name))
-    if source is ParameterSource.COMMANDLINE:
-        said = f"--{option.setting}"
-    elif source is ParameterSource.ENVIRONMENT:
-        said = option.variable
-    elif source is ParameterSource.DEFAULT_MAP and given.loaded is not None:
-        said = given.loaded.shown
-    else:
-        said = "default"
+    places = {
+        ParameterSource.COMMANDLINE: f"--{option.setting}",
+        ParameterSource.ENVIRONMENT: option.variable,
+        ParameterSource.DEFAULT_MAP: given.loaded.shown if given.loaded else "default",
+    }
+    said = "default" if source is None else places.get(source, "default")
     return ShownSetting(option.setting, None if value == () else value, said)
 
 

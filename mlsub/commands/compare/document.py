@@ -6,8 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from itertools import accumulate
 
-from mlsub.commands.compare import model
-from mlsub.commands.compare.model import Comparison, EntryChange, PairComparison
+from mlsub.commands.compare.model import Comparison, EntryChange, PairComparison, Side
 from mlsub.io.show import first_few, in_digits
 from mlsub.log.changes import Change
 from mlsub.present import document as doc
@@ -44,7 +43,7 @@ _SIDE_BY_SIDE = (doc.Column(""), doc.Column("A"), doc.Column("B"))
 _PHASES = (doc.Column(""), doc.Column("A", number=True), doc.Column("B", number=True))
 
 
-def sides_of(**sides: model.Side) -> doc.Facts:
+def sides_of(**sides: Side) -> doc.Facts:
     """The packages or trainings that are compared."""
     return doc.Facts(
         tuple(

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from mlsub.commands.compare.document import marked, sides_of, value_words, warnings_of
 from mlsub.commands.compare.model import EntryChange, PackageDiff
+from mlsub.io.data import group_by_key
 from mlsub.io.show import first_few
 from mlsub.log.changes import Change
 from mlsub.present import document as doc
@@ -17,7 +18,6 @@ T = TypeVar("T")
 
 #: The most lines of a short answer, and the most rows of one of its tables.
 _LINES, _MOST = 60, 15
-_ORDER = ("changed", "added", "removed", "same")
 _MARKS = {"added": "new", "removed": "gone", "changed": "changed", "same": "same"}
 _ENTRIES = (
     doc.Column("", when_narrow="keep"),
@@ -96,7 +96,7 @@ def _build_document(diff: PackageDiff, shown: _Shortener) -> doc.Document:
 def _entries_section(diff: PackageDiff, shown: _Shortener) -> doc.Section | None:
     """Those that became faster first, then the slower ones, the new ones and those that are gone."""
     entries = sorted(diff.entries, key=lambda entry: 0.0 if entry.percent is None else entry.percent)
-    by_change = {change: [one for one in entries if one.change == change] for change in _ORDER}
+    by_change = {change: [one for one in entries if one.change == change] for change in _MARKS}
     kept = [*shown.first(by_change["changed"], "changed entries", 2)]
     kept += shown.first(by_change["added"], "new entries")
     kept += shown.first(by_change["removed"], "entries gone", 0.5)
@@ -176,11 +176,11 @@ def _hyperparameters_section(diff: PackageDiff, shown: _Shortener) -> doc.Sectio
 
 def _changes_table(changed: Iterable[tuple[str, Sequence[Change]]], of: str, what: str, shown: _Shortener) -> doc.Table:
     """A row for each change, with all that have it: what says much first, then what most have."""
-    alike: dict[tuple[str, str, str], list[str]] = {}
-    for name, changes in changed:
-        for one in changes:
-            note = f" ({one.note})" if one.note else ""
-            alike.setdefault((one.name, shown.value(one.old), f"{shown.value(one.new)}{note}"), []).append(name)
+    alike = group_by_key(
+        ((one.name, shown.value(one.old), shown.value(one.new) + (f" ({one.note})" if one.note else "")), name)
+        for name, changes in changed
+        for one in changes
+    )
     ordered = sorted(alike.items(), key=lambda item: (item[0][0] not in TELLING, -len(item[1]), item[0]))
     rows = [(*key, shown.names(names)) for key, names in ordered]
     columns = (doc.Column(what.partition(" ")[0].rstrip("s"), when_narrow="keep"), doc.Column("old"), doc.Column("new"))
@@ -215,9 +215,7 @@ def _files_section(diff: PackageDiff, shown: _Shortener) -> doc.Section | None:
 
 def _folder_lines(files: Iterable[tuple[str, ...]]) -> Iterator[doc.Words]:
     """A file alone by its path, several of a folder by their number; of one that moved, old and new path."""
-    folders: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
-    for paths in files:
-        folders.setdefault(tuple(path.rpartition("/")[0] for path in paths), []).append(paths)
+    folders = group_by_key((tuple(path.rpartition("/")[0] for path in paths), paths) for paths in files)
     for folder, members in folders.items():
         alone = len(members) == 1
         names = [doc.Span(name, "path") for name in (members[0] if alone else (f"{one or '.'}/" for one in folder))]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from mlsub.commands.compare.model import EntryChange, FileChanges, FindingChange
 from mlsub.commands.compare.reading import ComparedSide, compatibility, read_side
 from mlsub.findings import Finding, Kind
 from mlsub.io import MlsubError
+from mlsub.io.data import group_by_key
 from mlsub.io.look import content_digest
 from mlsub.log.changes import Change, changed_fields, changed_hyperparameters
 from mlsub.score.difference.measure import runs_of
@@ -212,7 +213,10 @@ def _compare_findings(old: Sequence[Finding], new: Sequence[Finding]) -> Iterato
 def compare_files(old: Path, new: Path) -> FileChanges:
     """Return what differs between the files below two folders; no link is followed, and nothing is raised."""
     before, after = read_file_tree(old), read_file_tree(new)
-    ours, theirs = _files_by_path(before.items), _files_by_path(after.items)
+    # An empty folder does not count.
+    ours, theirs = (
+        {item.path: item for item in side.items if item.kind is not ItemKind.FOLDER} for side in (before, after)
+    )
     equal = {path: _is_same_file(old, ours[path], new, theirs[path]) for path in ours if path in theirs}
     unknown = {*before.closed, *before.unread, *after.closed, *after.unread}
     added, removed = sorted(theirs.keys() - ours.keys()), sorted(ours.keys() - theirs.keys())
@@ -227,11 +231,6 @@ def compare_files(old: Path, new: Path) -> FileChanges:
         unknown=tuple(sorted(unknown | {path for path, value in equal.items() if value is None})),
         cut=before.cut or after.cut,
     )
-
-
-def _files_by_path(items: tuple[Item, ...]) -> dict[str, Item]:
-    """Everything but folders, by path; an empty folder does not count."""
-    return {item.path: item for item in items if item.kind is not ItemKind.FOLDER}
 
 
 def _is_same_file(old: Path, ours: Item, new: Path, theirs: Item) -> bool | None:
@@ -251,13 +250,10 @@ def _is_same_file(old: Path, ours: Item, new: Path, theirs: Item) -> bool | None
 def _find_moved(old: Path, removed: list[Item], new: Path, added: list[Item]) -> list[tuple[str, str]]:
     """Pairs of the same content, each file in one pair at most. Empty files are no evidence of a move."""
     sizes = {item.size for item in removed if item.size} & {item.size for item in added}
-    origin: dict[bytes, list[str]] = {}
-    for item in reversed(removed):
-        if item.size in sizes and item.kind is ItemKind.FILE and (content := content_digest(old / item.path)):
-            origin.setdefault(content, []).append(item.path)
-    moved = []
-    for item in added:
-        content = content_digest(new / item.path) if item.size in sizes and item.kind is ItemKind.FILE else None
-        if content and origin.get(content):
-            moved.append((origin[content].pop(), item.path))
-    return moved
+
+    def contents(folder: Path, items: Iterable[Item]) -> Iterator[tuple[bytes | None, str]]:
+        files = (item.path for item in items if item.size in sizes and item.kind is ItemKind.FILE)
+        return ((content_digest(folder / path), path) for path in files)
+
+    origin = group_by_key(contents(old, reversed(removed)))
+    return [(origin[one].pop(), path) for one, path in contents(new, added) if one is not None and origin.get(one)]

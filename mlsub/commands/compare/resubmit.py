@@ -21,6 +21,7 @@ from mlsub.commands.compare.reading import ComparedSide, entry_name, read_side
 from mlsub.commands.compare.trainings import compare_sides, match
 from mlsub.findings import Effect, Finding, Verdict
 from mlsub.io import MlsubError
+from mlsub.io.data import group_by_key
 from mlsub.io.look import content_digest
 from mlsub.io.show import first_few, plural, show
 from mlsub.log.changes import Change
@@ -139,9 +140,7 @@ def _check_benchmark(old: Result, round_: Round) -> Iterator[Finding]:
 
 def _check_rules(entry: Result, title: str) -> Iterator[Finding]:
     """What the new round rejects; a defect of many logs once. A run that may fail does not count."""
-    defects: dict[tuple[str, str], list[Finding]] = {}
-    for known in _deciding_findings(entry):
-        defects.setdefault((known.rule, known.message), []).append(known)
+    defects = group_by_key(((known.rule, known.message), known) for known in _deciding_findings(entry))
     for first, *others in islice(defects.values(), _MOST):
         places = f", in {len(others) + 1} places" if others else ""
         message = f"{title} rejects it: {first.message} ({first.rule}{places})"
@@ -214,8 +213,5 @@ def _check_identity(old: Result, new: Result) -> Iterator[Finding]:
 
 def _stated_identity(entry: Result) -> dict[str, str]:
     """What most logs state of each ``submission_`` key."""
-    votes: dict[str, Counter[str]] = {}
-    for run in runs_of(entry):
-        for key, value in run.identity.items():
-            votes.setdefault(key[:100], Counter())[show(value)] += 1
-    return {key: counted.most_common(1)[0][0] for key, counted in votes.items()}
+    stated = group_by_key((key[:100], show(value)) for run in runs_of(entry) for key, value in run.identity.items())
+    return {key: Counter(values).most_common(1)[0][0] for key, values in stated.items()}

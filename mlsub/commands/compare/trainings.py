@@ -89,12 +89,15 @@ def match(old: ComparedSide, new: ComparedSide, forced: Sequence[str] = ()) -> l
     def size(one: Result) -> tuple[object, ...]:
         return (*group(one), one.accelerators_count or 0) if rivals else group(one)
 
+    def speed(one: Result) -> float:
+        return math.inf if one.published_minutes is None else one.published_minutes
+
     left = side_by_side(without(ours, found, 0), without(theirs, found, 1), size)
     for _, (old_ones, new_ones) in sorted(left.items()):
         alone = len(old_ones) == len(new_ones) == 1
         both = [(old_ones[0], new_ones[0])] if alone else pairs(old_ones, new_ones)
         if rivals:
-            rest = (sorted(without(some, both, at), key=_speed) for at, some in enumerate((old_ones, new_ones)))
+            rest = (sorted(without(some, both, at), key=speed) for at, some in enumerate((old_ones, new_ones)))
             both += zip(*rest, strict=False)
         found += both
     if len(ours) == len(theirs) == 1:
@@ -106,10 +109,6 @@ def match(old: ComparedSide, new: ComparedSide, forced: Sequence[str] = ()) -> l
             f"the first has {first}, the second {second}."
         )
     return found
-
-
-def _speed(one: Result) -> float:
-    return math.inf if one.published_minutes is None else one.published_minutes
 
 
 def _forced_pairs(forced: Sequence[str], ours: Sequence[Result], theirs: Sequence[Result]) -> list[Pair]:

@@ -19,9 +19,9 @@ from mlsub.commands.db.schema import ABOUT, FORMAT, create_tables, stored
 from mlsub.findings import Effect
 from mlsub.io import MlsubError
 from mlsub.io.folders import back_up_foreign, check_free, path_digest, replace_folder, write_record
-from mlsub.io.look import failing_as, file_digest, open_regular
+from mlsub.io.look import failing_as, open_regular
 from mlsub.io.write import check_output, put_file, staging_beside, sync_file
-from mlsub.present.dataset import CRATE, DataFile, ResultSource, Variable, build_dataset, render_crate
+from mlsub.present.dataset import CRATE, ResultSource, Variable, build_dataset, data_file, render_crate
 from mlsub.present.envelope import Answer
 from mlsub.rounds import get_round
 from mlsub.rules.catalogue import has_effect
@@ -231,10 +231,8 @@ def _describe(connection: DuckDBPyConnection, folder: Path) -> bytes:
     columns = [
         Variable(f"{table.name}.{column.name}", column.meaning) for table in stored() for column in table.columns
     ]
-    files = []
-    for table in stored():
-        file = folder / f"{table.name}.parquet"
-        files.append(DataFile(file.name, file.stat().st_size, file_digest(file), table.meaning))
+    named = ((f"{table.name}.parquet", table.meaning) for table in stored())
+    files = [data_file(name, (folder / name).read_bytes(), meaning) for name, meaning in named]
     rows = connection.execute(_SOURCES).fetchall()
     sources = [ResultSource(round_key(usage, round_), *of) for usage, round_, *of in rows]
     ended = connection.execute("SELECT epoch_ms(max(run_stop)) FROM runs").fetchall()

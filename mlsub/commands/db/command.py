@@ -16,7 +16,6 @@ from mlsub.present import FORMATS, columnar
 from mlsub.present.terminal import progress_bar
 
 if TYPE_CHECKING:
-    from mlsub.commands.db.query import ArrowResult, QueryResult
     from mlsub.workspace.places import Request
 
 
@@ -114,18 +113,18 @@ def query_command(statement: str, database: str, limit: int, timeout: int, targe
     """
     from mlsub.commands.db import document, query
 
-    answer: QueryResult | ArrowResult
     if target.format in columnar.FORMATS:
         target.refuse_terminal()
-        answer = query.query_arrow(Path(database), _read_statement(statement), limit, timeout)
-        target.put(columnar.render(answer.table, target.format))
+        table, more = query.query_arrow(Path(database), _read_statement(statement), limit, timeout)
+        target.put(columnar.render(table, target.format))
     else:
-        answer = rows = query.query_rows(Path(database), _read_statement(statement), limit, timeout)
+        rows = query.query_rows(Path(database), _read_statement(statement), limit, timeout)
+        more = rows.more
         if target.format == "csv":
             target.put(document.as_csv(rows))
         else:
             target.write(rows, lambda: document.result_document(rows))
-    if answer.more:
+    if more:
         tell(f"only the first {limit} rows; --limit N shows more")
 
 

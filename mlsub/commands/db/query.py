@@ -6,12 +6,11 @@ import math
 import os
 import re
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
-from threading import Thread
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import msgspec
 
@@ -63,13 +62,6 @@ class QueryResult(Answer, frozen=True, kw_only=True):
     more: bool = False
 
 
-class ArrowResult(NamedTuple):
-    """The answer to a question as a table of Arrow; ``more`` is that of :class:`QueryResult`."""
-
-    table: pa.Table
-    more: bool
-
-
 def query_rows(database: Path, statement: str, limit: int, seconds: float = SECONDS) -> QueryResult:
     """Return the answer to one SELECT (or DESCRIBE, SHOW, SUMMARIZE, EXPLAIN), at most ``limit`` rows of it.
 
@@ -90,12 +82,12 @@ def query_rows(database: Path, statement: str, limit: int, seconds: float = SECO
     return _answer(database, statement, seconds, ask)
 
 
-def query_arrow(database: Path, statement: str, limit: int, seconds: float = SECONDS) -> ArrowResult:
-    """Return the same as :func:`query_rows`, with the types that the columns have."""
+def query_arrow(database: Path, statement: str, limit: int, seconds: float = SECONDS) -> tuple[pa.Table, bool]:
+    """Return the same as :func:`query_rows` as a table of Arrow, with its types, and whether there are further rows."""
 
-    def ask(connection: DuckDBPyConnection) -> ArrowResult:
+    def ask(connection: DuckDBPyConnection) -> tuple[pa.Table, bool]:
         found = connection.sql(statement).limit(limit + 1).to_arrow_table()
-        return ArrowResult(found.slice(0, limit), found.num_rows > limit)
+        return found.slice(0, limit), found.num_rows > limit
 
     return _answer(database, statement, seconds, ask)
 
@@ -186,22 +178,14 @@ def _answer(database: Path, statement: str, seconds: float, ask: Callable[[DuckD
 
 def _interrupted_after(seconds: float, connection: DuckDBPyConnection, ask: Callable[[DuckDBPyConnection], T]) -> T:
     """Ask in a thread of its own, which is interrupted when its time is over, and by Ctrl-C."""
-    answer: Future[T] = Future()
-
-    def work() -> None:
+    with ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(ask, connection)
         try:
-            answer.set_result(ask(connection))
-        except Exception as error:
-            answer.set_exception(error)
-
-    thread = Thread(target=work, daemon=True)
-    try:
-        thread.start()
-        return answer.result(seconds)
-    finally:
-        while thread.is_alive():
-            connection.interrupt()
-            thread.join(_AGAIN)
+            return answer.result(seconds)
+        finally:
+            while not answer.done():
+                connection.interrupt()
+                wait((answer,), _AGAIN)
 
 
 def _check_kind(connection: DuckDBPyConnection, statement: str) -> None:

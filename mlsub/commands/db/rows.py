@@ -156,20 +156,18 @@ def package_rows(folder: Path, round_: Round, checked: Checked) -> Rows:
 def _run_rows(log: LogReport, folder: Path) -> Rows:
     """Yield the row of a run, and those of its evaluations and hyperparameters."""
     run, times = log.run, log.run.timeline
-    yield (
-        "runs",
-        {
-            **_file_columns(folder / log.path),
-            **asdict(times),
-            "file": log.path,
-            "compliant": log.compliant,
-            "status": None if run.status is None else as_text(run.status),
-            "converged": run.converged,
-            "minutes": log.minutes,
-            "init_minutes": _minutes(times.init_start, times.init_stop),
-            "seed": next((seed.value for seed in run.seeds), None),
-        },
-    )
+    row = {
+        **_file_columns(folder / log.path),
+        **asdict(times),
+        "file": log.path,
+        "compliant": log.compliant,
+        "status": None if run.status is None else as_text(run.status),
+        "converged": run.converged,
+        "minutes": log.minutes,
+        "init_minutes": _minutes(times.init_start, times.init_stop),
+        "seed": next((seed.value for seed in run.seeds), None),
+    }
+    yield "runs", row
     for at, one in enumerate(run.evaluations):
         texts = {"text": as_text(one.value), "metric": None if one.metric is None else as_text(one.metric)}
         yield "evaluations", {**asdict(one), **texts, "number": at, "minutes": _minutes(times.run_start, one.time_ms)}

@@ -209,8 +209,7 @@ class RepairPlan:
             try:
                 self._find_repairs_in(file)
             except OSError as error:
-                reason = error.strerror or str(error)
-                self._left.append(finding("log.unreadable", self.plan.below(file), actual=reason))
+                self._left.append(finding("log.unreadable", self.plan.below(file), actual=reason_of(error)))
         for path, (target, repair) in files.moves.items():
             if repair.rule.startswith(self._wanted):
                 self.plan.renames[path] = target

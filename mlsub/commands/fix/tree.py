@@ -12,6 +12,7 @@ from pathlib import Path
 
 from mlsub.commands.fix.repairs import Repair
 from mlsub.findings import Finding
+from mlsub.io.folders import Piece, assemble
 from mlsub.io.look import open_regular
 from mlsub.log.event import Event, decode
 from mlsub.log.reader import TOKEN_MLL, read_records
@@ -234,16 +235,13 @@ def shadow(plan: EditPlan, contents: Mapping[Path, Path], above: Path) -> Path:
     top = above / (root.name or "root")
     touched = {parent for path in (*contents, *targets, *targets.values()) for parent in path.parents}
 
-    def fill(folder: Path) -> None:
-        (top / plan.below(plan.renamed(folder))).mkdir(parents=True, exist_ok=True)
+    def linked(folder: Path) -> Iterator[Piece]:
         for entry in os.scandir(folder):
             path = folder / entry.name
             if path in touched:
-                fill(path)
-                continue
-            place = top / plan.below(plan.renamed(path))
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.symlink_to(contents.get(path, path))
+                yield from linked(path)
+            else:
+                yield Piece(to=plan.below(plan.renamed(path)), source=contents.get(path, path))
 
-    fill(root)
+    assemble(linked(root), top, linked=True)
     return top

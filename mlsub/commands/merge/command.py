@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -31,14 +31,7 @@ if TYPE_CHECKING:
 @setting("--strict/--no-strict", help="Refuse to write a package with review warnings, too.")
 @format_option
 def command(
-    asked: Request,
-    output: Path,
-    write: bool,
-    force: bool,
-    even_rejected: bool,
-    even_with_errors: bool,
-    strict: bool,
-    format_: str,
+    asked: Request, output: Path, even_rejected: bool, even_with_errors: bool, format_: str, **chosen: Any
 ) -> None:
     """Join packages A, B, ... of one organisation into OUT, the organisation's folder.
 
@@ -52,13 +45,8 @@ def command(
     from mlsub.packing.pack import PackOptions
 
     with progress_bar() as progress:
-        options = PackOptions(
-            write=write,
-            force=force,
-            strict=strict,
-            even_with_errors=even_with_errors or even_rejected,
-            context=ready(asked, progress),
-        )
+        careless = even_with_errors or even_rejected
+        options = PackOptions(**chosen, even_with_errors=careless, context=ready(asked, progress))
         outcome = merge(asked.paths, output, options, even_rejected=even_rejected)
     Target("merge", format_).write(outcome, lambda: document_of(outcome))
     sys.exit(outcome.exit_status)

@@ -18,7 +18,7 @@ import msgspec
 from mlsub.findings import Finding, Severity, Verdict
 from mlsub.io import MlsubError
 from mlsub.io.folders import Piece, check_free
-from mlsub.io.look import content_digest
+from mlsub.io.look import content_digest, lies_in
 from mlsub.io.show import first_few, plural
 from mlsub.log.changes import changed_fields
 from mlsub.packing.pack import GivenWaivers, PackOptions, Waived, judge
@@ -244,8 +244,7 @@ def _check_place(output: Path, sources: Sequence[MergeSource], *, force: bool) -
     if place.name not in (sources[0].folder.name, _NUMBER.sub("", name)):
         raise MlsubError(f"{output} is to be the organisation's folder; name it {output / name}")
     for source in sources:
-        folder, real = source.folder.resolve(), place.resolve()
-        if real.is_relative_to(folder) or folder.is_relative_to(real):
+        if lies_in(place, source.folder) or lies_in(source.folder, place):
             raise MlsubError(f"{output} and {source.path} lie in each other; name another place")
     if place.exists() and not force:
         raise MlsubError(f"{output} exists; add --force to replace it")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 )
 @click.option("--write", is_flag=True, help="Write the package; without it, show what would be written.")
 @click.option("--force", is_flag=True, help="Remove files that pack wrote and the manifest no longer names.")
-@click.option("--scaffold", is_flag=True, help="With --write, create missing files among the sources from templates.")
+@click.option(
+    "--scaffold", "templates", is_flag=True, help="With --write, create missing files among the sources from templates."
+)
 @setting("--strict/--no-strict", help="Refuse to write a package with review warnings, too.")
 @click.option("--even-with-errors", is_flag=True, help="Write it although review errors are found.")
 @click.option("--allow", multiple=True, metavar="RULE", help="Write it although this rule rejects; needs --reason.")
@@ -37,15 +39,11 @@ if TYPE_CHECKING:
 def command(
     manifest: Path,
     output: Path | None,
-    write: bool,
-    force: bool,
-    scaffold: bool,
-    strict: bool,
-    even_with_errors: bool,
     allow: tuple[str, ...],
     reason: tuple[str, ...],
     asked: Request,
     format_: str,
+    **chosen: Any,
 ) -> None:
     """Assemble the submission that MANIFEST describes, check it, and put it in place.
 
@@ -61,17 +59,9 @@ def command(
     waivers = _allowed(allow, reason)
     wanted = read.read_manifest(manifest)
     with progress_bar() as progress:
-        options = pack.PackOptions(
-            write=write,
-            force=force,
-            templates=scaffold,
-            strict=strict,
-            even_with_errors=even_with_errors,
-            waivers=waivers,
-            context=ready(asked, progress),
-        )
+        options = pack.PackOptions(**chosen, waivers=waivers, context=ready(asked, progress))
         plan, packed = pack.pack(wanted, output or wanted.usual_out, options)
-    Target("pack", format_).write(packed, lambda: document_of(plan, packed, wanted=write))
+    Target("pack", format_).write(packed, lambda: document_of(plan, packed, wanted=options.write))
     sys.exit(1 if packed.refused else 0)
 
 

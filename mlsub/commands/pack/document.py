@@ -14,31 +14,17 @@ from mlsub.io.show import first_few, plural
 from mlsub.packing.manifest import ManifestEntry
 from mlsub.packing.pack import Packing, count_by_rule
 from mlsub.packing.plan import PackPlan
-from mlsub.present.document import (
-    Block,
-    Column,
-    Document,
-    Facts,
-    Findings,
-    Items,
-    Section,
-    Span,
-    Table,
-    Text,
-    Words,
-    document,
-    section,
-)
+from mlsub.present import document as doc
 from mlsub.present.entries import package_blocks
 
 #: Names shown of many; JSON has them all.
 MAX_SHOWN = 10
 #: Rules that the last line names.
 _REASONS = 3
-_COLUMNS = (Column("to", when_narrow="shorten"), Column("from", when_narrow="shorten"))
+_COLUMNS = (doc.Column("to", when_narrow="shorten"), doc.Column("from", when_narrow="shorten"))
 
 
-def document_of(plan: PackPlan, packed: Packing, *, wanted: bool) -> Document:
+def document_of(plan: PackPlan, packed: Packing, *, wanted: bool) -> doc.Document:
     """Return what came of packing.
 
     Args:
@@ -48,14 +34,14 @@ def document_of(plan: PackPlan, packed: Packing, *, wanted: bool) -> Document:
     """
     near = partial(_near, plan.manifest.folder)
     prepared = Counter(word for file in packed.files for word in file.prepared)
-    return document(
+    return doc.document(
         f"Package of {packed.organisation}, {plan.manifest.round.title}",
-        Facts((("manifest", Span(packed.manifest, "path")), ("into", Span(packed.out, "path")))),
+        doc.Facts((("manifest", doc.Span(packed.manifest, "path")), ("into", doc.Span(packed.out, "path")))),
         *_plan_blocks(plan, near),
         _list_names("Prepared on the way", [f"{word}: {plural(count, 'file')}" for word, count in prepared.items()]),
         *(package_blocks(packed.report) if packed.report is not None else ()),
-        Findings(packed.findings),
-        Items(tuple(each.line for each in packed.waived)),
+        doc.Findings(packed.findings),
+        doc.Items(tuple(each.line for each in packed.waived)),
         _list_names("Gone from there" if packed.written else "Not in the plan, but there", packed.difference.extra)
         if packed.report is not None
         else None,
@@ -63,16 +49,16 @@ def document_of(plan: PackPlan, packed: Packing, *, wanted: bool) -> Document:
             f"Templates {'made' if wanted else 'that --write makes'}, to be filled in",
             [near(Path(file)) for file in packed.templates],
         ),
-        *(Text(words) for words in _ending(packed, wanted=wanted)),
+        *(doc.Text(words) for words in _ending(packed, wanted=wanted)),
     )
 
 
-def _plan_blocks(plan: PackPlan, near: Callable[[Path], str]) -> Iterator[Block | None]:
+def _plan_blocks(plan: PackPlan, near: Callable[[Path], str]) -> Iterator[doc.Block | None]:
     """Yield the plan: results run by run, everything else by folder, and what is left out."""
     for entry, chosen in zip(plan.manifest.entries, plan.runs, strict=True):
         yield _entry_section(entry, chosen.how, [Path(run) for run in chosen.runs], near)
     rest = [item for item in plan.pieces if not item.to.startswith("results/")]
-    yield Table(_COLUMNS, tuple(_folder_rows(rest, near)))
+    yield doc.Table(_COLUMNS, tuple(_folder_rows(rest, near)))
     yield _list_names("Left out", [f"{near(Path(left.path))}: {left.why}" for left in plan.left_out])
 
 
@@ -81,18 +67,18 @@ def _near(folder: Path, path: Path) -> str:
     return min((os.path.relpath(path, folder), str(path)), key=len)
 
 
-def _entry_section(entry: ManifestEntry, how: str, runs: Sequence[Path], near: Callable[[Path], str]) -> Section:
+def _entry_section(entry: ManifestEntry, how: str, runs: Sequence[Path], near: Callable[[Path], str]) -> doc.Section:
     facts = [entry.division or "", plural(len(runs), "run"), how]
     facts += [f"implementation {entry.implementation}"] if entry.implementation else []
     facts += ["with power measurements"] if entry.power else []
-    notes = [Text(" ".join(entry.notes.split()))] if entry.notes else []
+    notes = [doc.Text(" ".join(entry.notes.split()))] if entry.notes else []
     if links := [run.name for run in runs if run.is_symlink()]:
-        notes.append(Text(f"The package has the content of logs that are links: {first_few(links, 3, 'log')}"))
+        notes.append(doc.Text(f"The package has the content of logs that are links: {first_few(links, 3, 'log')}"))
     rows = [(f"result_{n}.txt", near(run)) for n, run in enumerate(runs)]
     if len(runs) > 1 and runs == [runs[0].with_name(name) for name, _ in rows]:
         rows = [(f"result_0.txt to result_{len(runs) - 1}.txt", f"{near(runs[0].parent)}, names as they are")]
     title = f"results/{entry.name}: {', '.join(filter(None, facts))}"
-    return Section(title, (*notes, Table(_COLUMNS, tuple(rows))))
+    return doc.Section(title, (*notes, doc.Table(_COLUMNS, tuple(rows))))
 
 
 def _folder_rows(items: Iterable[Piece], near: Callable[[Path], str]) -> Iterator[tuple[str, str]]:
@@ -110,12 +96,12 @@ def _folder_rows(items: Iterable[Piece], near: Callable[[Path], str]) -> Iterato
         yield f"{to}/", f"{source}, {plural(number, 'file')}"
 
 
-def _list_names(title: str, names: Sequence[str]) -> Section | None:
+def _list_names(title: str, names: Sequence[str]) -> doc.Section | None:
     more = (f"and {len(names) - MAX_SHOWN} more",) if len(names) > MAX_SHOWN else ()
-    return section(title, Items((*names[:MAX_SHOWN], *more)))
+    return doc.section(title, doc.Items((*names[:MAX_SHOWN], *more)))
 
 
-def _ending(packed: Packing, *, wanted: bool) -> Iterator[Words]:
+def _ending(packed: Packing, *, wanted: bool) -> Iterator[doc.Words]:
     where, difference = packed.out, packed.difference
     if packed.refused:
         if packed.report is None:

@@ -14,10 +14,10 @@ from typing import Any
 import msgspec
 
 from mlsub.commands.rcp.run import NewPoint, NewReference
-from mlsub.convergence import algorithm_of, cut_of, newest_algorithm, unit_of, unit_words
+from mlsub.convergence import algorithm_of, cut_of, newest_algorithm, traits_of, unit_of, unit_words
 from mlsub.convergence.curves import prune
 from mlsub.convergence.filecheck import check_records, check_reference_file, is_deep
-from mlsub.convergence.reference import Point, points_name, read_points, reference_file
+from mlsub.convergence.reference import Point, read_points, reference_file
 from mlsub.convergence.target import MeasureReader, target_of
 from mlsub.convergence.verdict import progress_of
 from mlsub.divisions import CLOSED
@@ -29,7 +29,7 @@ from mlsub.log.event import Defect
 from mlsub.log.events import EventTally, LogReader, read_log
 from mlsub.log.reading import LARGEST_COUNT, usable_number
 from mlsub.log.run import RunFold
-from mlsub.review.fingerprints import audit_same_runs
+from mlsub.review.fingerprints import audit_same_runs, fingerprint_logs
 from mlsub.rounds import Round
 from mlsub.rounds.benchmarks import names_by_title
 from mlsub.rules.catalogue import has_effect
@@ -114,7 +114,7 @@ def build_records(
         logs = [log for log in logs if log.path not in empty]
         points = {log.path: _first_reached(log, name, round_) for log in logs}
     problems = list(_problems_of_runs(logs, points, submissions=digests is None))
-    problems += [f"{copy.path}: {copy.message} ({copy.actual})" for copy in audit_same_runs(logs)]
+    problems += [f"{copy.path}: {copy.message} ({copy.actual})" for copy in audit_same_runs(fingerprint_logs(logs))]
     problems += _problems_of_keys(logs, hyperparameters)
     stopped = [log for log in logs if log.compliant and not log.run.converged]
     notes = [f"{log.path} did not converge by its own word: its status is {show(log.status)}" for log in stopped]
@@ -139,7 +139,7 @@ def build_records(
             **_provenance(runs),
             "BS": size,
             "Hyperparams": agreed,
-            points_name(name): [points[log.path] for log in runs if points[log.path] is not None],
+            traits_of(name).points: [points[log.path] for log in runs if points[log.path] is not None],
             **({"Logs": {log.path: digests.get(log.path, "") for log in runs}} if digests is not None else {}),
         }
     return BuiltRecords(records, tuple(problems), tuple(notes), listed)

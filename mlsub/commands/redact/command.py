@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -13,44 +11,23 @@ from mlsub.commands import Command
 from mlsub.commands.output import Target, format_option, tell
 from mlsub.present.terminal import progress_bar
 
-if TYPE_CHECKING:
-    from mlsub.packing.manifest import Redact
-
-
-_Names = tuple[str, ...]
-
-
-def _words_options(function: Callable[..., None]) -> Callable[..., None]:
-    """--user, --host, --env and --pattern; the function gets them as ``words``, as a manifest of pack has them."""
-
-    @click.option("--user", "users", multiple=True, metavar="NAME", help="Replace this user wherever it is named.")
-    @click.option("--host", "hosts", multiple=True, metavar="NAME", help="Replace this host wherever it is named.")
-    @click.option("--env", is_flag=True, help="Replace the values of all variables in UPPER_CASE.")
-    @click.option(
-        "--pattern", "patterns", multiple=True, metavar="TEXT", help="Replace this text; * for what varies in a word."
-    )
-    @wraps(function)
-    def called(
-        users: tuple[str, ...], hosts: tuple[str, ...], env: bool, patterns: tuple[str, ...], **others: Any
-    ) -> None:
-        from mlsub.packing.manifest import Redact
-
-        function(words=Redact(users=users, hosts=hosts, patterns=patterns, env=env), **others)
-
-    return called
-
 
 @click.command("redact", cls=Command, example="mlsub redact v5.1/ACME/results --write")
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path())
 @click.option("--write", is_flag=True, help="Redact the logs in place; otherwise only list what would be replaced.")
 @click.option("-o", "--output", metavar="OUT", type=click.Path(), help="Write redacted copies of the logs below OUT.")
-@_words_options
+@click.option("--user", "users", multiple=True, metavar="NAME", help="Replace this user wherever it is named.")
+@click.option("--host", "hosts", multiple=True, metavar="NAME", help="Replace this host wherever it is named.")
+@click.option("--env", is_flag=True, help="Replace the values of all variables in UPPER_CASE.")
+@click.option(
+    "--pattern", "patterns", multiple=True, metavar="TEXT", help="Replace this text; * for what varies in a word."
+)
 @click.option(
     "--also", metavar="FILE", type=click.Path(), help="Replace what FILE names: rows of the list, or a text a line."
 )
 @format_option
 def command(
-    paths: tuple[str, ...], write: bool, output: str | None, words: Redact, also: str | None, format_: str
+    paths: tuple[str, ...], write: bool, output: str | None, also: str | None, format_: str, **words: Any
 ) -> None:
     """Replace secrets, hosts, addresses, users and home folders in logs by <secret-1> and the like.
 
@@ -63,11 +40,12 @@ def command(
     be private, masked; it does not count. Choose of it with --also.
     """
     from mlsub.commands.redact import document, run
+    from mlsub.packing.manifest import Redact
 
     if write and output is not None:
         raise click.UsageError("--write replaces in place, -o writes copies. Give one of them.")
     with progress_bar() as progress:
-        redactor = run.build_redactor(words, also)
+        redactor = run.build_redactor(Redact(**words), also)
         redaction, problems = run.redact(paths, redactor, write=write, output=output, progress=progress)
     for problem in problems:
         tell(f"{problem}", "redact")

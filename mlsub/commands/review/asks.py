@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 from msgspec.structs import replace
@@ -14,6 +14,7 @@ from mlsub.io.show import plural, several
 from mlsub.present.findings import grouped
 from mlsub.review.runs.model import Observation
 from mlsub.rules.catalogue import catalogue, demanded_key, find_causes, has_effect
+from mlsub.submission.report import EntryResult
 
 #: How long what was found and what was expected may be in a question.
 _FOUND, _EXPECTED = 60, 40
@@ -26,15 +27,20 @@ class Area(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rules: tuple[str, ...]
 
 
-def asks_of(findings: Sequence[Finding], observations: Sequence[Observation]) -> list[Ask]:
+def asks_of(
+    findings: Sequence[Finding], observations: Sequence[Observation], entries: Iterable[EntryResult]
+) -> list[Ask]:
     """Return a question for each defect, the worst first; what follows from another finding is a note.
 
     What nobody filled in stands behind what breaks a rule or changes a time.
     """
     figures = {replace(of.finding, suppressed=None, severity=Severity.NOTE): of.numbers for of in observations}
-    causes = find_causes(findings)
+    short = {one.path for one in findings if has_effect(one, Effect.RUNS_MISSING)}
+    short &= {entry.path for entry in entries if None not in entry.rcp.points}
+    missing = (one for one in findings if one.path in short and has_effect(one, Effect.NEEDS_RUNS))
+    explained = {*find_causes(findings), *missing}
     groups: dict[object, list[Finding]] = {}
-    for group in grouped(replace(one, severity=Severity.NOTE) if one in causes else one for one in findings):
+    for group in grouped(replace(one, severity=Severity.NOTE) if one in explained else one for one in findings):
         repeats = demanded_key(group[0].rule, "repeated") is not None
         groups.setdefault("repeated" if repeats else group[0].defect, []).extend(group)
     asked = []

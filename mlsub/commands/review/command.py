@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -50,17 +49,13 @@ def command(
 
     if rates and target.for_ci:
         raise click.UsageError(f"--rates answers as {', '.join(FORMATS[:-1])} or {FORMATS[-1]}.")
-    skipped: list[str] = []
     with target.or_refused():
         check_rule_names((*choice.select, *choice.ignore))
         with progress_bar() as progress:
             context = ready(asked, progress)
-            sides = sides_of(asked.paths, context.request, beside=against, skip=skipped.append)
-            sides = sides._replace(table=Path(table) if table else None)
+            sides = sides_of(asked.paths, context.request, against, table)
             reading = observe_sides(sides, context)
-        review = review_of(
-            reading, sides, choice, lambda findings: apply_waivers_to_findings(findings, sides.root), skipped
-        )
+        review = review_of(reading, sides, choice, lambda findings: apply_waivers_to_findings(findings, sides.root))
     for line in review.unread:
         tell(line, "review")
     if rates:

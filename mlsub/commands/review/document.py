@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from mlsub.commands.review.hyperparameters import hyperparameters_tables
 from mlsub.commands.review.model import Ask, Organisation, Rates, Review, ReviewedEntry
 from mlsub.findings import Severity, Verdict
+from mlsub.io.data import group_by_key
 from mlsub.io.show import first_few, plural
 from mlsub.present import document as doc
 from mlsub.present.entries import MEANINGS, EntryColumn, rcp_words, results_table, verdict_span
@@ -85,13 +86,14 @@ def _of_several(found: Sequence[Organisation], view: _View) -> Iterator[doc.Bloc
     """What is compared over all organisations: rules, then the entries of each benchmark, names and disclosure."""
     yield _overview(found)
     yield doc.section("Questions: in how many places", _matrix(found))
-    by_benchmark: dict[str, list[_Row]] = {}
-    for one in found:
-        for number, entry in enumerate(one.entries, 1):
-            by_benchmark.setdefault(f"{entry.benchmark_name}, v{one.round}", []).append((one, number, entry))
+    by_benchmark = group_by_key((f"{row[2].benchmark_name}, v{row[0].round}", row) for row in _rows(found))
     for title, rows in sorted(by_benchmark.items()):
         yield doc.section(f"{title}: {plural(len(rows), 'entry', 'entries')}", _entries_table(rows, alone=False))
     yield from _tables(found, full=view.full)
+
+
+def _rows(found: Sequence[Organisation]) -> list[_Row]:
+    return [(one, number, entry) for one in found for number, entry in enumerate(one.entries, 1)]
 
 
 def _anchor(one: Organisation, kind: str = "", number: int = 0) -> str:
@@ -153,7 +155,7 @@ def _organisation_section(one: Organisation, view: _View) -> doc.Section:
     word, _, rest = one.verdict.partition(":")
     entries: doc.Block | None = None
     if view.full or view.alone:
-        entries = _entries_table([(one, number, entry) for number, entry in enumerate(one.entries, 1)], alone=True)
+        entries = _entries_table(_rows([one]), alone=True)
     notes: doc.Block | None = doc.Text(f"notes: {_tally(one.notes)} (-v shows them)") if one.notes else None
     if view.full:
         entries = doc.section("Entries", entries)
@@ -270,7 +272,7 @@ def _names_table(found: Sequence[Organisation], *, full: bool) -> doc.Table:
 
 def _disclosure(found: Sequence[Organisation], *, full: bool) -> doc.Block | None:
     """One row an entry: batch, parallel sizes, precisions and configuration, as far as any entry discloses them."""
-    rows = [(one, number, entry) for one in found for number, entry in enumerate(one.entries, 1)]
+    rows = _rows(found)
     told = [row for row in rows if any(getattr(row[2].disclosure, name) for name in [*HEADS][2:])]
     if not told:
         return doc.Text("No entry discloses more than its batch size and accumulation.") if rows else None

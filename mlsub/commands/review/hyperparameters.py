@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from mlsub.commands.review.model import Hyperparameter, Reference, ReviewedEntry
 from mlsub.convergence.reference import hyperparameters_of, reference_file
 from mlsub.io import MlsubError
+from mlsub.io.data import group_by_key
 from mlsub.io.show import plural
 from mlsub.judge.keys import ELSEWHERE, known_keys
 from mlsub.log.event import step_of
@@ -101,13 +102,10 @@ def hyperparameters_tables(
         room: lines of all tables, and what does not fit is counted; None for all.
         every: with what is the same everywhere.
     """
-    by_benchmark: dict[str, dict[int, ReviewedEntry]] = {}
-    for number, entry in enumerate(entries, 1):
-        if entry.hyperparameters:
-            by_benchmark.setdefault(entry.benchmark_name, {})[number] = entry
+    numbered = ((one.benchmark_name, (number, one)) for number, one in enumerate(entries, 1) if one.hyperparameters)
     counted = []
-    for benchmark, of in by_benchmark.items():
-        found, rows = _benchmark_section(benchmark, of, full=every)
+    for benchmark, of in group_by_key(numbered).items():
+        found, rows = _benchmark_section(benchmark, dict(of), full=every)
         if room is None or rows + _HEAD <= room:
             room = None if room is None else room - rows - _HEAD
             yield found

@@ -27,6 +27,8 @@ from mlsub.commands.review.table_rules import About, audit_ids, audit_table
 from mlsub.convergence import cut_of
 from mlsub.findings import Effect, Finding, Kind, Severity, Verdict
 from mlsub.io import MlsubError
+from mlsub.io.data import group_by_key
+from mlsub.io.look import failing_as
 from mlsub.present.document import text_of
 from mlsub.present.entries import organisations_of, verdict_line
 from mlsub.review.disclosure import read_disclosure
@@ -56,12 +58,16 @@ _WHOLE = (PathKind.ORGANISATION, PathKind.ORGANISATIONS)
 
 
 class Sides(NamedTuple):
-    """Places to report on, those to compare them with, and the folder that all have in common; a results table."""
+    """Places to report on, those to compare them with, and the folder that all have in common; a results table.
+
+    ``skipped`` says what is wrong with each place that cannot be looked at.
+    """
 
     found: tuple[Place, ...]
     beside: tuple[Place, ...]
     root: Path
     table: Path | None = None
+    skipped: tuple[str, ...] = ()
 
 
 class ObservedOrganisation(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,49 +78,38 @@ class ObservedOrganisation(msgspec.Struct, frozen=True, kw_only=True):
     observations: tuple[Observation, ...]
 
 
-def sides_of(
-    paths: Sequence[str],
-    request: Request,
-    beside: Sequence[str] = (),
-    skip: Callable[[str], None] | None = None,
-) -> Sides:
+def sides_of(paths: Sequence[str], request: Request, beside: Sequence[str] = (), table: str | None = None) -> Sides:
     """Return what lies at some paths, and at some others.
 
     Args:
         paths: what :mod:`mlsub.workspace.places` takes for a path.
         request: what the caller knows better than the folders; its round is that of ``paths``.
         beside: the others.
-        skip: takes what is wrong with each place that cannot be looked at, where others can; without it, that is an
-            error.
+        table: a results table.
 
     Raises:
-        MlsubError: a path does not exist, or has no known round.
+        MlsubError: none of the paths, or none of the others, exists and has a known round.
     """
-    found = _found(paths, request, skip)
-    others = _found(beside, replace(request, round=None), skip)
+    found, lost = _found(paths, request)
+    others, others_lost = _found(beside, replace(request, round=None))
     root = Path(os.path.commonpath([place.root for place in (*found, *others)]))
     own = {package.path for place in found for package in _packages(place)}
     apart = (package for place in others for package in _packages(place) if package.path not in own)
-    return Sides(tuple(found), tuple(apart), root)
+    return Sides(tuple(found), tuple(apart), root, Path(table) if table else None, (*lost, *others_lost))
 
 
-def _found(paths: Sequence[str], request: Request, skip: Callable[[str], None] | None) -> list[Place]:
+def _found(paths: Sequence[str], request: Request) -> tuple[list[Place], list[str]]:
+    """Return what lies at some paths, and what is wrong with those that cannot be looked at, where others can."""
     found, failed = find_places(paths, request)
-    lines = dict.fromkeys(in_one_line(place.problem) for place in failed if place.problem)
-    if not lines:
-        return found
-    if skip is None or not found:
-        raise MlsubError(*lines)
-    for line in lines:
-        skip(line)
-    return found
+    lost = [in_one_line(place.problem) for place in failed if place.problem]
+    if lost and not found:
+        raise MlsubError(*dict.fromkeys(lost))
+    return found, lost
 
 
 def _packages(place: Place) -> list[Place]:
-    try:
+    with failing_as(f"{place.path} cannot be read", ". Check your permissions."):
         return packages(place)
-    except OSError as error:
-        raise MlsubError(f"{place.path} cannot be read: {error.strerror or error}. Check your permissions.") from error
 
 
 def observe_sides(sides: Sides, context: Context) -> tuple[ObservedOrganisation, ...]:
@@ -233,7 +228,6 @@ def review_of(
     sides: Sides,
     choice: Choice,
     apply: Callable[[Sequence[Finding]], tuple[Finding, ...]],
-    unread: Iterable[str] = (),
 ) -> Review:
     """Return the review with the findings asked for.
 
@@ -242,12 +236,11 @@ def review_of(
         sides: what was asked for.
         choice: which findings count.
         apply: returns findings as waivers leave them.
-        unread: what is wrong with places that could not be looked at.
     """
     found = []
     for one in reading:
         chosen = [finding for finding in apply(one.findings) if choice.wants(finding)]
-        asks, about = asks_of(chosen, one.observations), one.about
+        asks, about = asks_of(chosen, one.observations, one.about.entries), one.about
         unchecked = about.official is Verdict.NOT_CHECKED
         found.append(
             replace(
@@ -261,14 +254,12 @@ def review_of(
     unread_files = (f for one in reading for f in one.findings if has_effect(f, Effect.UNREAD))
     lost = [f"{f.path}: {f.actual or f.message}" for f in unread_files]
     ranked = tuple(sorted(found, key=attrgetter("rank")))
-    return Review(root=str(sides.root), organisations=ranked, unread=tuple(dict.fromkeys((*unread, *lost))))
+    return Review(root=str(sides.root), organisations=ranked, unread=tuple(dict.fromkeys((*sides.skipped, *lost))))
 
 
 def _left_to_people(entries: Iterable[ReviewedEntry]) -> dict[str, tuple[str, ...]]:
     """What a person has to ask of each benchmark, as the clauses of the rules that no program checks."""
-    divisions: dict[str, set[str]] = {}
-    for entry in entries:
-        divisions.setdefault(entry.benchmark_name, set()).add(entry.division or "")
+    divisions = group_by_key((entry.benchmark_name, entry.division or "") for entry in entries)
     return {name: questions_on(name, of) for name, of in sorted(divisions.items())}
 
 

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import msgspec
 
-from mlsub.commands.review.workbook import read_cells
-from mlsub.io import MlsubError, needs_extra, reason_of
+from mlsub.io import MlsubError, needs_extra
 from mlsub.io.data import shipped
+from mlsub.io.look import failing_as
 from mlsub.rounds import Round
 from mlsub.rounds.benchmarks import ResultsFolder
 
@@ -78,11 +78,8 @@ def read_table(file: Path, benchmarks: Iterable[tuple[str, str]]) -> list[TableR
     Raises:
         MlsubError: it cannot be read, is too large, or has no heading that names submitters and systems.
     """
-    try:
-        with file.open("rb") as stream:
-            raw = stream.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise MlsubError(f"{file} cannot be read: {reason_of(error)}.") from error
+    with failing_as(f"{file} cannot be read", "."), file.open("rb") as stream:
+        raw = stream.read(MAX_BYTES + 1)
     if len(raw) > MAX_BYTES:
         raise MlsubError(f"{file} is larger than {MAX_BYTES >> 20} MiB.")
     lines = _workbook_lines(raw, file) if file.suffix.lower() == ".xlsx" else _csv_lines(raw, file)
@@ -115,6 +112,8 @@ def _csv_lines(raw: bytes, file: Path) -> Iterator[_Line]:
 
 def _workbook_lines(raw: bytes, file: Path) -> Iterator[_Line]:
     """The rows of all sheets of a workbook with their numbers."""
+    from mlsub.commands.review.workbook import read_cells
+
     try:
         for count, (sheet, number, cells) in enumerate(read_cells(raw, str(file))):
             if count >= MAX_ROWS:

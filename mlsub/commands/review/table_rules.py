@@ -13,6 +13,7 @@ import msgspec
 
 from mlsub.commands.review.table import OfficialColumn, TableRow, letters
 from mlsub.findings import Finding
+from mlsub.io.data import group_by_key
 from mlsub.io.show import readable
 from mlsub.rules.catalogue import finding
 from mlsub.submission.find import organisation
@@ -81,9 +82,7 @@ class _Comparison:
 
     def __init__(self, file: str, results: Sequence[Result], *, whole: bool) -> None:
         self.file, self.whole = file, whole
-        self.results: dict[Key, list[Result]] = {}
-        for one in results:
-            self.results.setdefault((one.organisation, one.system), []).append(one)
+        self.results: dict[Key, list[Result]] = group_by_key(((one.organisation, one.system), one) for one in results)
         self.organisations = {one.organisation_name: one.organisation for one in results}
         self.owners: dict[tuple[str, bool], TableRow] = {}
         self.ids: dict[tuple[str, str], tuple[TableRow, Key]] = {}

@@ -190,16 +190,17 @@ def key_changes(before: Keyed, after: Keyed, division: str) -> list[KeyChange]:
         if was and now and not lines:
             continue  # A target that changes is reported as a fact of the benchmark.
         old, new = ("; ".join(describe(parts(rule, division), rule.warn_only)) if rule else None for rule in (was, now))
-        change = KeyChange(
-            key=key,
-            where=where,
-            divisions=(),
-            change="changed" if was and now else "added" if now else "removed",
-            old=old,
-            new=new,
-            lines=lines or (new or f"was: {old}",),
+        changes.append(
+            KeyChange(
+                key=key,
+                where=where,
+                divisions=(),
+                change="changed" if was and now else "added" if now else "removed",
+                old=old,
+                new=new,
+                lines=lines or (new or f"was: {old}",),
+            )
         )
-        changes.append(change)
     return changes
 
 

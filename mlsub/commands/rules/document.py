@@ -8,6 +8,7 @@ from mlsub.commands.rules.diff import Fact, KeyChange, RoundDiff
 from mlsub.commands.rules.keys import KeyCheck, KeyLine, KeyList
 from mlsub.commands.rules.table import EveryRule, KeyRow, OfBenchmark, Overview, RuleTable
 from mlsub.divisions import DIVISIONS
+from mlsub.io.data import group_by_key
 from mlsub.io.show import plural
 from mlsub.present import document as doc
 
@@ -85,10 +86,9 @@ def every_document(every: EveryRule) -> doc.Document:
     """Show every rule in a row, by the room of mlsub/ that it stands in."""
     heads = map(_kept, ("rule", "kind", "severity"))
     columns = (*heads, doc.Column("rounds", leave_out=1), doc.Column("what a finding says"))
-    rooms: dict[str, list[tuple[doc.Cell, ...]]] = {}
-    for of in every.rules:
-        row = (name(of.rule), of.kind.value, of.severity.value, of.rounds or "", of.title)
-        rooms.setdefault(of.room, []).append(row)
+    rooms = group_by_key(
+        (of.room, (name(of.rule), of.kind.value, of.severity.value, of.rounds or "", of.title)) for of in every.rules
+    )
     tables = (doc.section(f"mlsub/{room}", doc.Table(columns, tuple(rows))) for room, rows in rooms.items())
     return doc.document("Rules", *tables, _more("mlsub explain RULE"))
 

@@ -10,6 +10,7 @@ import msgspec
 from mlsub.convergence import algorithm_of
 from mlsub.divisions import DIVISIONS
 from mlsub.findings import Blocks, Kind, Severity
+from mlsub.io.data import group_by_key
 from mlsub.present.envelope import Answer
 from mlsub.present.explanation import explanation
 from mlsub.rounds import Round, all_rounds, find_benchmark, find_round, find_usage, rounds_with, spans, usages
@@ -172,9 +173,7 @@ def parts(rule: KeyRule, division: str | None) -> tuple[DemandPart, ...]:
 
 def describe(found: Iterable[DemandPart], warn_only: tuple[str, ...] = ()) -> list[str]:
     """Return parts as phrases, those of one aspect together."""
-    groups: dict[str, list[str]] = {}
-    for part in found:
-        groups.setdefault(part.aspect, []).append(part.words)
+    groups = group_by_key((part.aspect, part.words) for part in found)
     phrases = [ASPECTS[aspect].phrase(words) for aspect, words in groups.items()]
     if warn_only:
         phrases.append(f"only a warning: {' and '.join(warn_only)}")
@@ -240,11 +239,9 @@ def every_rule() -> EveryRule:
     found = []
     for rule in rule_ids():
         known, info = explanation(rule), find_rule(rule)
-        rounds: dict[str, set[str]] = {}
-        for demand in all_demands()[rule].demands if rule in all_demands() else ():
-            for of in demand.logs:
-                rounds.setdefault(of.usage, set()).add(of.name)
-        words = [f"{usage} {spans(usage, names)}" for usage, names in rounds.items()]
+        demands = all_demands()[rule].demands if rule in all_demands() else ()
+        rounds = group_by_key((of.usage, of.name) for demand in demands for of in demand.logs)
+        words = [f"{usage} {spans(usage, {*names})}" for usage, names in rounds.items()]
         found.append(
             RuleFacts(
                 rule=rule,

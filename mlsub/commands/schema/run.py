@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from importlib import import_module
+from pkgutil import resolve_name
 from typing import Any
 
 from mlsub.commands.answers import asked, commands, schema
@@ -12,11 +12,11 @@ from mlsub.systems.schema import schema_of
 
 #: The kind of a document: what it is, and the function that makes its schema.
 _WRITTEN = {
-    "manifest": ("submission.yaml, for mlsub pack", "mlsub.packing.read.manifest_schema"),
-    "claims": ("claims files, for mlsub audit", "mlsub.commands.audit.claims.claims_schema"),
-    "config": ("settings files: mlsub.toml, or [tool.mlsub] in pyproject.toml", "mlsub.config.model.config_schema"),
-    "rules": ("rule files of your own, for --rules", "mlsub.rules.overlay.overlay_schema"),
-    "watch": ("one line of mlsub watch --format jsonl", "mlsub.commands.watch.model.schema"),
+    "manifest": ("submission.yaml, for mlsub pack", "mlsub.packing.read:FORM.schema"),
+    "claims": ("claims files, for mlsub audit", "mlsub.commands.audit.claims:FORM.schema"),
+    "config": ("settings files: mlsub.toml, or [tool.mlsub] in pyproject.toml", "mlsub.config.model:FORM.schema"),
+    "rules": ("rule files of your own, for --rules", "mlsub.rules.overlay:overlay_schema"),
+    "watch": ("one line of mlsub watch --format jsonl", "mlsub.commands.watch.model:schema"),
 }
 SYSTEM = "system"
 
@@ -56,8 +56,7 @@ def document_schema(name: str) -> dict[str, Any]:
     Raises:
         KeyError: there is no such kind.
     """
-    module, _, function = _WRITTEN[name][1].rpartition(".")
-    made: dict[str, Any] = getattr(import_module(module), function)()
+    made: dict[str, Any] = resolve_name(_WRITTEN[name][1])()
     return made
 
 

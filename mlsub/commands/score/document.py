@@ -6,10 +6,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
+from msgspec.structs import replace
+
 from mlsub.findings import Verdict
 from mlsub.io.show import rounded
 from mlsub.present import document as doc
 from mlsub.present.entries import (
+    COLUMNS,
     count_unofficial,
     counts_of,
     logs_table,
@@ -56,11 +59,10 @@ def _report(report: Report, entries: Sequence[Result], *, alone: bool) -> Iterat
     yield round_line(report.usage, report.round, report.round_from, report.judged_by)
     yield rehearsal_note(report.usage)
     if entries:
-        table = results_table(entries, _COLUMNS, whole=True)
-        yield table
+        notes = dict(_notes(entries, report.judged_by))
+        columns = [replace(COLUMNS[name], note=notes.get(name, "")) for name in _COLUMNS]
+        yield results_table(entries, columns, whole=True)
         yield _minutes_chart([entry.columns() for entry in entries])
-        yield from notes_on_rcp(entries)
-        yield doc.Facts(tuple(_legend(table, entries, report.judged_by)))
         yield doc.Items(tuple(_bypasses(entries)))
     elif report.logs:
         yield logs_table(report.logs)
@@ -108,9 +110,8 @@ def _counts(report: Report, *, alone: bool) -> Iterator[doc.Block]:
     yield doc.Items(tuple(count_unofficial(report, "mlsub check -v shows them")))
 
 
-def _legend(table: doc.Table, entries: Sequence[Result], judged_by: str | None) -> Iterator[tuple[str, str]]:
-    """What those columns of the table hold whose names do not say it."""
-    shown = {column.name for column in table.columns}
+def _notes(entries: Sequence[Result], judged_by: str | None) -> Iterator[tuple[str, doc.Cell]]:
+    """Yield the columns whose names do not say what they hold of these entries, and what that is."""
     units: dict[str, list[str]] = {}
     for entry in entries:
         if entry.rcp.unit is not None and entry.rcp.mean is not None:
@@ -118,18 +119,17 @@ def _legend(table: doc.Table, entries: Sequence[Result], judged_by: str | None) 
     if units:
         counted = "; ".join(f"{unit} ({', '.join(dict.fromkeys(names))})" for unit, names in units.items())
         yield "convergence", f"olympic mean of the runs, in {counted}"
-    times = " times the factor of scaling.json" if "scaling" in shown else ""
+    if rcp := tuple(note.words for note in notes_on_rcp(entries)):
+        yield "RCP", doc.Lines(rcp)
+    scaled = any(entry.score.scaling not in (None, 1) for entry in entries)
+    times = " times the factor of scaling.json" if scaled else ""
     weak = any(entry.scaling_type == "weak" for entry in entries)
     slowest = "a noncompliant run" if judged_by != "log-checker" else "a run that did not converge"
     end = "; of weak scaling: from the first run_start to the last run_stop of the compliant runs" if weak else ""
     yield "minutes", f"published, the olympic mean of the times to train{times}; {slowest} counts as slowest{end}"
-    if "expected" in shown:
-        factor = "minutes with the factor of the convergence test"
-        yield "expected", f"{factor}; --write-scaling writes a missing scaling.json"
-    if "scale" in shown:
-        yield "scale", "instance scale of weak scaling: the accelerators that train one model, or nodes without any"
-    if "MJ" in shown:
-        yield "MJ", "energy of the timed part, scaled as the minutes are"
+    yield "expected", "minutes with the factor of the convergence test; --write-scaling writes a missing scaling.json"
+    yield "scale", "instance scale of weak scaling: the accelerators that train one model, or nodes without any"
+    yield "MJ", "energy of the timed part, scaled as the minutes are"
 
 
 def _bypasses(entries: Sequence[Result]) -> Iterator[tuple[doc.Span | str, ...]]:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,55 +14,23 @@ from mlsub.commands.options import asks, ready
 from mlsub.commands.output import Target, format_option, tell
 
 if TYPE_CHECKING:
-    from mlsub.packing.forms import Key
     from mlsub.workspace.places import Request
-
-
-def key_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Add the options that say for whom is sealed; the function gets ``key``, None for no encryption."""
-
-    @click.option(
-        *("--recipient", "-r", "recipients"),
-        multiple=True,
-        metavar="KEY",
-        help="Encrypt for a public key: age1..., or of SSH; repeatable.",
-    )
-    @file_option("--recipients-file", "-R", help="Encrypt for the public keys in FILE, one a line.")
-    @file_option("--passphrase-file", help="Encrypt with the passphrase in the first line of FILE.")
-    @click.option("--no-encryption", is_flag=True, help="Write only the archive.")
-    @click.option("--legacy-openssl", is_flag=True, help="Write openssl enc and a SHA-1 file; not authenticated.")
-    @wraps(function)
-    def called(
-        recipients: tuple[str, ...],
-        recipients_file: Path | None,
-        passphrase_file: Path | None,
-        no_encryption: bool,
-        legacy_openssl: bool,
-        **others: Any,
-    ) -> None:
-        from mlsub.packing.forms import Form, Key, read_passphrase, read_recipients
-
-        if [bool(recipients or recipients_file), bool(passphrase_file), no_encryption].count(True) != 1:
-            raise click.UsageError("give one of --recipient, --passphrase-file and --no-encryption.")
-        if legacy_openssl and not passphrase_file:
-            raise click.UsageError("--legacy-openssl needs --passphrase-file.")
-        key = None
-        if passphrase_file:
-            form = Form.OPENSSL if legacy_openssl else Form.PASSPHRASE
-            key = Key(form, passphrase=read_passphrase(passphrase_file))
-        elif not no_encryption:
-            listed = read_recipients(recipients_file) if recipients_file else ()
-            key = Key(Form.RECIPIENTS, recipients=(*recipients, *listed))
-        function(key=key, **others)
-
-    return called
 
 
 @click.command("seal", cls=Command, example="mlsub seal v5.1/ACME -o ACME.tar.gz.age --recipient age1...")
 @click.argument("tree", metavar="TREE", type=click.Path(path_type=Path))
 @asks(None)
 @file_option("--output", "-o", help="Write to FILE instead of TREE.tar.gz.age beside TREE.")
-@key_options
+@click.option(
+    *("--recipient", "-r", "recipients"),
+    multiple=True,
+    metavar="KEY",
+    help="Encrypt for a public key: age1..., or of SSH; repeatable.",
+)
+@file_option("--recipients-file", "-R", help="Encrypt for the public keys in FILE, one a line.")
+@file_option("--passphrase-file", help="Encrypt with the passphrase in the first line of FILE.")
+@click.option("--no-encryption", is_flag=True, help="Write only the archive.")
+@click.option("--legacy-openssl", is_flag=True, help="Write openssl enc and a SHA-1 file; not authenticated.")
 @file_option("--statement", help="Also write the digests to FILE as an in-toto Statement, to be signed.")
 @click.option("--even-rejected", is_flag=True, help="Seal TREE even if mlsub check rejects it or cannot check it.")
 @click.option("--even-with-errors", is_flag=True, help="Seal TREE even if mlsub check finds review errors.")
@@ -76,14 +42,14 @@ def command(
     asked: Request,
     tree: Path,
     output: Path | None,
-    key: Key | None,
+    recipients: tuple[str, ...],
+    recipients_file: Path | None,
+    passphrase_file: Path | None,
+    no_encryption: bool,
+    legacy_openssl: bool,
     statement: Path | None,
-    even_rejected: bool,
-    even_with_errors: bool,
-    even_unfilled: bool,
-    dry_run: bool,
-    force: bool,
     format_: str,
+    **chosen: bool,
 ) -> None:
     """Seal TREE, a submission, in one encrypted archive with a manifest inside.
 
@@ -97,17 +63,19 @@ def command(
     Exit status: 0 sealed; 1 TREE is rejected, unfinished, changing, or cannot be sealed; 2 it could not be done.
     """
     from mlsub.commands.seal import run
-    from mlsub.packing.forms import Form
+    from mlsub.packing.forms import Form, Key, read_passphrase, read_recipients
 
-    options = run.SealOptions(
-        statement=statement,
-        even_rejected=even_rejected,
-        even_with_errors=even_with_errors,
-        even_unfilled=even_unfilled,
-        dry_run=dry_run,
-        force=force,
-        context=ready(asked),
-    )
+    if [bool(recipients or recipients_file), bool(passphrase_file), no_encryption].count(True) != 1:
+        raise click.UsageError("give one of --recipient, --passphrase-file and --no-encryption.")
+    if legacy_openssl and not passphrase_file:
+        raise click.UsageError("--legacy-openssl needs --passphrase-file.")
+    key = None
+    if passphrase_file:
+        key = Key(Form.OPENSSL if legacy_openssl else Form.PASSPHRASE, passphrase=read_passphrase(passphrase_file))
+    elif not no_encryption:
+        listed = read_recipients(recipients_file) if recipients_file else ()
+        key = Key(Form.RECIPIENTS, recipients=(*recipients, *listed))
+    options = run.SealOptions(**chosen, statement=statement, context=ready(asked))
     sealing = run.seal(tree, output or run.default_name(tree, key), key, options, tell)
     Target("seal", format_).write(sealing, lambda: run.document_of(sealing))
     if sealing.receipt and key and key.form is Form.OPENSSL:

@@ -20,9 +20,9 @@ import msgspec
 from msgspec.structs import replace
 
 from mlsub.findings import Effect, Finding, Severity, Verdict
-from mlsub.io import VERSION, MlsubError, reason_of
+from mlsub.io import VERSION, MlsubError
 from mlsub.io.folders import back_up_foreign, bytes_digest, write_record
-from mlsub.io.look import failing_as, file_digest
+from mlsub.io.look import failing_as, file_digest, lies_in
 from mlsub.io.show import first_few, plain
 from mlsub.io.write import check_output, put_file, staging_beside, sync_file, write_file
 from mlsub.packing.archive import write_archive
@@ -273,11 +273,7 @@ def scan_for(tree: Path, out: Path, key: Key | None, options: SealOptions) -> Tr
     if statement and statement.name in {out.name, *(file.name for file in beside[:-1])}:
         raise MlsubError(f"{statement} has the name of another file that is written. Name another statement.")
     for file in filter(None, (out, statement)):
-        try:
-            inside = file.resolve().is_relative_to(scanned.folder)
-        except (OSError, ValueError, RuntimeError) as error:
-            raise MlsubError(f"{file} cannot be written: {reason_of(error)}") from error
-        if inside:
+        if lies_in(file, scanned.folder):
             raise MlsubError(f"{file} lies in the tree that is to be sealed. Name a file outside of it.")
     for file in (out, *beside):
         check_output(file, force=options.force)

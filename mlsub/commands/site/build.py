@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from msgspec.structs import replace
 
@@ -16,12 +16,12 @@ from mlsub.commands.site.compare_page import Comparisons, compare_page
 from mlsub.commands.site.dataset import DATA, SEARCH_SCRIPT, describe_results, downloads, results_script, search_script
 from mlsub.commands.site.groups import group_pages
 from mlsub.commands.site.home import home_page, results_page, round_page
-from mlsub.commands.site.page import RESULTS_SCRIPT, Frame, count_text, write_page, write_static
-from mlsub.commands.site.result_page import Around, result_page
-from mlsub.commands.site.results import Results, Site, SiteResult, build_rounds
-from mlsub.io import MlsubError, reason_of
+from mlsub.commands.site.page import RESULTS_SCRIPT, Frame, Page, count_text, write_page, write_static
+from mlsub.commands.site.result_page import result_page
+from mlsub.commands.site.results import Results, Site, build_rounds
+from mlsub.io import MlsubError
 from mlsub.io.folders import check_free, replace_folder
-from mlsub.io.write import staging_beside
+from mlsub.io.write import cannot_write, staging_beside
 from mlsub.present.document import Document, Span, Text, document
 from mlsub.present.entries import without_logs
 from mlsub.present.envelope import Answer
@@ -72,7 +72,7 @@ def check_place(output: Path, paths: Sequence[str], *, force: bool) -> None:
             if read in final.parents and read.is_dir():
                 raise MlsubError(f"{output} lies in {name}, which is only read. Name a folder outside of it.")
     except (OSError, ValueError, RuntimeError) as error:
-        raise _unwritable(output, error) from error
+        raise cannot_write(output, error) from error
     check_free(output)
 
 
@@ -138,7 +138,7 @@ def build_site(
         try:
             pages = _write_site(folder, site, context, title, url, source)
         except OSError as error:
-            raise _unwritable(output, error) from error
+            raise cannot_write(output, error) from error
         replace_folder(folder, final)
     return BuiltSite(
         index=str(output / "index.html"),
@@ -184,8 +184,8 @@ def _write_site(folder: Path, site: Site, context: Context, title: str | None, u
     for page in pages:
         write_page(folder, frame, page)
     done, count = len(pages), len(pages) + len(site.results)
-    tasks = [[(one, Around(*comparisons.beside(one), source)) for one in some] for some in _chunks(site.results)]
-    write = partial(_write_results, folder, frame, own)
+    tasks = [[(one, *comparisons.beside(one)) for one in some] for some in _chunks(site.results)]
+    write = partial(_write_results, folder, frame, partial(result_page, reference=own, source=source))
     for written in run_here(write, tasks, context, len(site.results) * _WEIGHT):
         done += written
         if context.progress is not None:
@@ -199,21 +199,15 @@ def _chunks(results: Results) -> Iterator[Results]:
         yield from (Results(some[start : start + _AT_ONCE]) for start in range(0, len(some), _AT_ONCE))
 
 
-def _write_results(
-    folder: Path, frame: Frame, reference: str | None, results: Sequence[tuple[SiteResult, Around]]
-) -> int:
-    """Write the pages of results, and return how many.
+def _write_results(folder: Path, frame: Frame, page_of: Callable[..., Page], results: Sequence[tuple[Any, ...]]) -> int:
+    """Write the pages of results, which are made of what is known of each, and return how many.
 
     Raises:
         OSError: they cannot be written.
     """
-    for one, around in results:
-        write_page(folder, frame, result_page(one, reference, around))
+    for found in results:
+        write_page(folder, frame, page_of(*found))
     return len(results)
-
-
-def _unwritable(output: Path, error: Exception) -> MlsubError:
-    return MlsubError(f"{output} cannot be written: {reason_of(error)}")
 
 
 def document_of(built: BuiltSite) -> Document:

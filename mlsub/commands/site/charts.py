@@ -11,7 +11,6 @@ from typing import Any
 
 from mlsub.commands.site.page import ColumnOf, build_table, count_text, number_cell, number_text
 from mlsub.commands.site.results import (
-    CPU_ONLY,
     DAGGER,
     DIVISIONS,
     NO_ACCELERATOR,
@@ -24,6 +23,7 @@ from mlsub.commands.site.results import (
 from mlsub.commands.site.views import ANY, PER_ACCELERATOR, SAME, View, lead_words, size_of, views_of
 from mlsub.present.document import Chart, Section, Span, Text
 from mlsub.score.alike import ScalingStep, scaling_families
+from mlsub.submission.result import CPU_ONLY
 from mlsub.systems.names import registry
 
 #: Shapes of marks, which tell families of a vendor apart as well; the shades of a colour, and that of vendors.
@@ -82,7 +82,7 @@ def record_chart(site: Site, benchmark: Results, shown: Results | None = None) -
             words = [f"{one.holder}, {one.result.round_key}" for one in (chain[-1], *chain[:-1][:1])]
             views[view.name] = {
                 **_over_rounds(site, view, some, by, steps),
-                "title": _headline(view, chain, some),
+                "title": _headline(view, chain, some) + DAGGER * bool(drawn.beside(chain[-1]).missing),
                 "about": f"{'Best' if shown else 'Record'}: {'; first '.join(words)}.",
             }
     more = {"key": f"record-{drawn[-1].result.benchmark_name}", "link": drawn[-1].benchmark_href}
@@ -117,8 +117,7 @@ def _headline(view: View, chain: Results, closed: Results) -> str:
     else:
         since = "" if last.result.round_key == closed.rounds[-1] else ", not beaten since"
         said += f" in {last.result.round_key}{since}"
-    mark = DAGGER if closed.beside(last).missing else ""
-    return f"{last.result.benchmark_title}{view.where}: {said}{mark}"
+    return f"{last.result.benchmark_title}{view.where}: {said}"
 
 
 def _chart_of_views(views: dict[str, dict[str, Any]], link: str = "", key: str = "", **data: Any) -> Chart:
@@ -279,16 +278,8 @@ def legend_of(by: str, results: Iterable[SiteResult]) -> list[Look]:
 
 
 def round_charts(site: Site, results: Results) -> Iterator[Chart]:
-    """Yield results of a round as dots, a chart for each benchmark and division that has a time to draw."""
-    groups = results.by(
-        lambda one: (
-            one.result.benchmark_title.casefold(),
-            one.result.benchmark_name,
-            one.result.scaling_type or "",
-            one.division_name,
-        )
-    )
-    for some in groups:
+    """Yield results of a round and division as dots, a chart for each benchmark that has a time to draw."""
+    for some in results.by(lambda one: (one.result.benchmark_name, one.result.scaling_type)):
         first, timed = some[0], [one for one in some if one.score_minutes is not None]
         if timed:
             words = "" if all(one.result.accepted for one in timed) else _RING

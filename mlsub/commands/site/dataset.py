@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib.util import find_spec
 from typing import Any
 
 from mlsub.commands.site.groups import ACCELERATORS, BENCHMARKS, KINDS, ORGANISATIONS, SYSTEMS, SharedKind, groups_of
 from mlsub.commands.site.page import MAX_NAME, RESULTS_SCRIPT, clean, count_text, safe_json
-from mlsub.commands.site.results import Results, Site
+from mlsub.commands.site.results import Results, Site, SiteResult
 from mlsub.commands.site.tables import accelerators_cell
+from mlsub.io.show import encodable
 from mlsub.log.reading import usable_number
 from mlsub.present.dataset import CRATE, ResultSource, Variable, build_dataset, data_file, render_crate
-from mlsub.present.tables import ColumnKind, Value, columns, csv_of, encodable, parquet_of
+from mlsub.present.tables import ColumnKind, Value, columns, csv_of, parquet_of
 from mlsub.submission.find import known_organisations
 from mlsub.systems.names import chip_spellings
 
@@ -26,10 +27,10 @@ _LONGEST = 200
 
 
 #: What pages know of a result besides: its page, its round in a word, and the folders without logs of its benchmark.
-_OWN: tuple[tuple[str, str, ColumnKind], ...] = (
-    ("href", "Page", "text"),
-    ("round_key", "Round", "text"),
-    ("without_logs", "Folders without logs", "count"),
+_OWN: tuple[tuple[str, str, ColumnKind, Callable[[SiteResult], Value]], ...] = (
+    ("href", "Page", "text", lambda one: one.href),
+    ("round_key", "Round", "text", lambda one: one.result.round_key),
+    ("without_logs", "Folders without logs", "count", lambda one: one.result.without_logs),
 )
 #: Units of columns that have one.
 _UNITS = {"batch_size": "samples", "energy_joules": "joules"} | dict.fromkeys(
@@ -39,8 +40,8 @@ _UNITS = {"batch_size": "samples", "energy_joules": "joules"} | dict.fromkeys(
 
 def results_script(results: Results) -> bytes:
     """Return the script that defines the results: ``window.mlsubResults``, a column at a time, each text once."""
-    own = [(one.href, one.result.round_key, one.result.without_logs) for one in results]
-    found = [_column(*head, [row[place] for row in own]) | {"own": True} for place, head in enumerate(_OWN)]
+    own = [_column(key, title, kind, list(map(value, results))) for key, title, kind, value in _OWN]
+    found = [column | {"own": True} for column in own]
     rows = _rows(results)
     for place, one in enumerate(columns()):
         found.append(_column(one.name, one.page_title, one.kind, [row[place] for row in rows]))

@@ -14,7 +14,7 @@ from mlsub.commands.site.results import DIVISIONS, Results, Site, SiteResult
 from mlsub.commands.site.tables import accelerators_cell, by_benchmark, results_table, with_energy
 from mlsub.commands.site.views import alike, lead_words, size_of, view_cell, views_of
 from mlsub.divisions import CLOSED
-from mlsub.io.show import first_few
+from mlsub.io.show import first_few, join_words
 from mlsub.present.document import Facts, Section, Span, Text
 from mlsub.present.entries import REHEARSAL
 from mlsub.systems.fields import is_not_applicable
@@ -90,7 +90,7 @@ def groups_of(site: Site, kind: SharedKind) -> list[Results]:
 def _group_page(site: Site, kind: SharedKind, results: Results) -> Page:
     title = (kind.title_of or kind.name)(results)
     facts = ((name.capitalize(), cell_of(value(results))) for name, value in (*kind.columns, *kind.more))
-    inside = sum(one.division_name == CLOSED.name for one in results)
+    inside = len(results.of_division(CLOSED.name))
     some_closed = f", {inside:,} of them Closed" if inside < len(results) else ", Closed"
     rehearsal = any(one.result.usage == "rehearsal" for one in results)
     sections = _benchmark_sections(site, results) if kind is BENCHMARKS else _common_sections(kind, site, results)
@@ -160,13 +160,13 @@ def _record(results: Results) -> SiteResult | None:
 
 
 def _record_cell(results: Results) -> Span | None:
-    record = _record(results)
-    return view_cell(next(views_of(results)), record) if record else None
+    record, view = _record(results), next(views_of(results))
+    return view_cell(view, record)._replace(note=view.where.strip()) if record else None
 
 
 def _benchmark_sections(site: Site, results: Results) -> Iterator[Section]:
     """Yield charts and a table of which a script shows a round and a division."""
-    divisions = {name: some for name in DIVISIONS if (some := Results(o for o in results if o.division_name == name))}
+    divisions = {name: some for name in DIVISIONS if (some := results.of_division(name))}
     view = next(views_of(results))
     ordered = (one for some in divisions.values() for one in by_benchmark(some))
     of_size = Results(one for one in ordered if view.size in (None, one.result.accelerators_count))
@@ -208,8 +208,7 @@ def _chip(results: Results) -> Chip:
 
 def _memory_cell(results: Results) -> Span | None:
     sizes = _chip(results).memory_gb
-    first = f"{', '.join(map(str, sizes[:-1]))} or " if len(sizes) > 1 else ""
-    return Span(f"{first}{sizes[-1]} GB", value=float(sizes[0])) if sizes else None
+    return Span(f"{join_words(map(str, sizes), 'or')} GB", value=float(sizes[0])) if sizes else None
 
 
 # ---- Organisations and systems

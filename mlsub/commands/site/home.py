@@ -30,7 +30,7 @@ _FASTEST = (
     "Published scores of the results here, whatever their verdict. Rounds have different rules: records are of rounds "
     "that MLCommons calls comparable."
 )
-_ROUND = ("result", "plain minutes", "verdict", "organisation", "system", "number", "accelerator")
+_ROUND = ("result", "plain minutes", "verdict", "organisation", "system", "accelerators")
 
 
 def home_page(site: Site, title: str | None) -> Page:
@@ -85,7 +85,7 @@ def _leaders(site: Site) -> Iterator[Section]:
 
 def _fastest(site: Site) -> Iterator[Section]:
     if len(site.results.closed.rounds) > 1:
-        tables = best_tables(site.results, "fastest", by_round(site.results.rounds))
+        tables = best_tables(site.results, "fastest", by_round(site.results))
         yield Section("Fastest Closed results", (Text(_FASTEST), *tables), anchor="fastest")
 
 
@@ -134,11 +134,7 @@ def round_page(site: Site, one: SiteRound) -> Page:
 def _divisions(site: Site, one: SiteRound) -> Iterator[Section]:
     """Yield the results of each division that has some."""
     for division, title in DIVISIONS.items():
-        if (
-            results := Results(it for it in one.results if it.division_name == division)
-            .ordered(minutes_of)
-            .ordered(_size)
-        ):
+        if results := one.results.of_division(division).ordered(minutes_of).ordered(_size):
             heads = (*with_energy(_ROUND, results), "unscaled", "expected", "runs", "rcp", "findings")
             table = results_table(f"{one.rules.title}, {title}: results", results, *heads, most=len(results))
             yield Section(title, (*round_charts(site, results), table), anchor=division)

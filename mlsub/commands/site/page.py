@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from mlsub.io import VERSION
-from mlsub.io.show import first_few, plain, readable, shortened
+from mlsub.io.show import encodable, first_few, plain, readable, shortened
 from mlsub.present import document as doc
 from mlsub.present.document import Axis, Cell, Chart, Column, Document, Section, Series, Span, Table
-from mlsub.present.tables import encodable
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -65,7 +64,7 @@ _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", 
 _SPECIAL = re.compile(r"[&<>\"']")
 #: Longer texts are given the room of several lines.
 _LONG = 48
-_NUMBER = re.compile(r"-?\d[\d,]*(\.\d+)?(e[+-]?\d+)?[†×%]?|–|")
+_NUMBER = re.compile(r"-?\d[\d,]*(\.\d+)?(e[+-]?\d+)?[†×%]?|[–†]|")
 #: A number with its decimals, to which spaces may be added; they are as wide as its point and as its digits.
 _DECIMALS = re.compile(r"-?\d[\d,]*(?:\.(\d+))?(?![\d.e])")
 _POINT_SPACE, _DIGIT_SPACE = "\u2008", "\u2007"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import quote
 
 from msgspec.structs import replace
@@ -30,7 +30,8 @@ from mlsub.commands.site.runs import convergence_section, runs_section
 from mlsub.commands.site.tables import energy_cell, rcp_cell
 from mlsub.divisions import OPEN
 from mlsub.findings import Finding, Kind, Severity, Verdict
-from mlsub.io.show import first_few, flat, show
+from mlsub.io.data import group_by_key
+from mlsub.io.show import first_few, flat, join_words, show
 from mlsub.present.document import Cell, Code, Facts, Findings, Meaning, Section, Span, Table, Text, lines_of, text_of
 from mlsub.present.entries import BY_LOGS, REHEARSAL, verdict_span
 from mlsub.present.findings import MAX_PLACES, facts_of, grouped, label_of
@@ -58,23 +59,23 @@ _CITE = "What stands in brackets is not in the logs: the ID is in the results ta
 _UNPUBLISHED = "MLCommons has not published this round, so the result may be quoted only as unverified."
 
 
-class Around(NamedTuple):
-    """What the page of a result says beside it: where it stands, its neighbours, and the pattern of sources."""
-
-    rank: str = ""
-    neighbours: tuple[Neighbour, ...] = ()
-    source: str = ""
-
-
-def result_page(one: SiteResult, reference: str | None = None, around: Around | None = None) -> Page:
+def result_page(
+    one: SiteResult,
+    rank: str = "",
+    neighbours: Sequence[Neighbour] = (),
+    *,
+    reference: str | None = None,
+    source: str = "",
+) -> Page:
     """Return the page of one result.
 
     Args:
         one: the result.
+        rank: where it stands among others.
+        neighbours: those of its size beside it.
         reference: a file of reference points that the convergence test used in place of the installed ones.
-        around: what is said beside it.
+        source: the pattern of addresses of folders of results; see :func:`source_href`.
     """
-    around = around or Around()
     result, title, (score, basis) = one.result, result_title(one), _score(one.result)
     curves = curves_section(one)
     evaluations = next((block for block in curves.blocks if isinstance(block, Table)), None)
@@ -84,8 +85,8 @@ def result_page(one: SiteResult, reference: str | None = None, around: Around | 
             *((Text(REHEARSAL),) if result.usage == "rehearsal" else ()),
             *((Text(_OPEN),) if one.division_name == OPEN.name else ()),
             Text((Span(score, "strong"), f" {basis}")),
-            Facts(tuple(_facts(one, around))),
-            *((neighbours_section(one, around.neighbours),) if around.neighbours else ()),
+            Facts(tuple(_facts(one, rank, source))),
+            *((neighbours_section(one, neighbours),) if neighbours else ()),
             curves,
             runs_section(result, evaluations),
             convergence_section(one, reference),
@@ -105,7 +106,7 @@ def result_title(one: SiteResult) -> str:
     """Return who, what, on what, in which division and round: ACME, BERT, rack1 (16 × GC200), Closed, v1.0."""
     result, system = one.result, one.system_name
     kind = f" ({result.scaling_type} scaling)" if result.scaling_type else ""
-    count, chip = result.accelerators_count, one.accelerator
+    count, chip = result.accelerators_count, result.accelerator
     # What is in the system, unless its name says so.
     if count and chip and not (flat(chip) in flat(system) and str(count) in system):
         system += f" ({count:,} × {chip})"
@@ -124,11 +125,11 @@ def _score(result: Result) -> tuple[str, str]:
     return f"{three_text(score.published)} minutes", f"{exact} minutes to train: {mean}"
 
 
-def _facts(one: SiteResult, around: Around) -> Iterator[tuple[str, Span]]:
+def _facts(one: SiteResult, rank: str, pattern: str) -> Iterator[tuple[str, Span]]:
     result, rcp = one.result, one.result.rcp
-    if around.rank:
+    if rank:
         among = f"Closed results of {result.round_key}", Results([one]).missing.removeprefix(f"{DAGGER} ")
-        yield "Rank", Span(around.rank, note="; ".join(filter(None, among)))
+        yield "Rank", Span(rank, note="; ".join(filter(None, among)))
     notes = [] if result.accepted else [_VERDICTS[result.official]]
     notes += [] if result.rules.package_checker else [BY_LOGS]
     yield "Official checker", verdict_span(result.official)._replace(note="; ".join(notes))
@@ -166,7 +167,7 @@ def _facts(one: SiteResult, around: Around) -> Iterator[tuple[str, Span]]:
     if result.publication_date is not None and result.details_url and result.code_url:
         yield "Official details", Span(f"{clean(result.system)}.json", link=result.details_url)
         yield "Official code", Span(f"{clean(result.organisation)}/benchmarks", link=result.code_url)
-    if source := source_href(result, around.source):
+    if source := source_href(result, pattern):
         yield "Results folder", Span(clean(f"{result.system}/{result.benchmark}"), link=source)
 
 
@@ -242,7 +243,7 @@ def citation_section(one: SiteResult) -> Section:
 
 
 def _sentence(one: SiteResult) -> str:
-    chip, count = one.accelerator, one.result.accelerators_count
+    chip, count = one.result.accelerator, one.result.accelerators_count
     with_chips = f" with {count:,} {chip}" if count and chip else ""
     start = "In" if one.result.publication_date is not None else "Unverified: in"
     who = f"{one.submitter} {one.system_name}{with_chips}"
@@ -280,7 +281,7 @@ def bibtex(one: SiteResult) -> str:
 
 
 def findings_section(findings: Sequence[Finding], *, forgiven: bool) -> Section:
-    """Return the findings of an entry, by severity; notes of reviewers are counted.
+    """Return the findings of an entry, by severity, and how many there are; notes of reviewers are counted alone.
 
     Args:
         findings: those of the entry.
@@ -294,23 +295,21 @@ def findings_section(findings: Sequence[Finding], *, forgiven: bool) -> Section:
         ("what was found", _found_text),
         ("places", lambda group: Span(_lines_text(dict(facts_of(group))["in"]), value=float(len(group)))),
     )
-    by_severity = list(_by_severity(told))
-    # A row a defect, with all its places.
-    tables = (build_table(words, groups[:MAX_ROWS], columns) for words, groups in by_severity)
-    *first, last = [words for words, _ in by_severity] or ["None"]
-    notes = len(grouped(one for one in findings if one not in told))
-    counts = f"{', '.join(first)} and {last}" if first else last
-    counts += f", and {count_text(notes, 'review note')} (mlsub check)." if notes else "."
-    words = (counts, _REVIEW) if any(one.kind is Kind.REVIEW for one in told) else (counts,)
-    return Section("Findings", (*map(Text, words), *tables), anchor="findings")
-
-
-def _by_severity(findings: Sequence[Finding]) -> Iterator[tuple[str, list[list[Finding]]]]:
+    counts, tables = [], []
     for severity in Severity:
-        groups = grouped(finding for finding in findings if finding.severity is severity)
+        # A row a defect, with all its places.
+        groups = grouped(one for one in told if one.severity is severity)
         if groups:
+            counts.append(count_text(len(groups), severity.value))
+            places = sum(map(len, groups))
+            among = f" in {count_text(places, 'place')}" if places > len(groups) else ""
             left = f", of which the first {MAX_ROWS} are shown" if len(groups) > MAX_ROWS else ""
-            yield count_text(len(groups), severity.value) + left, groups
+            tables.append(build_table(f"{counts[-1]}{among}{left}", groups[:MAX_ROWS], columns))
+    if notes := len(grouped(one for one in findings if one not in told)):
+        counts.append(f"{count_text(notes, 'review note')} that mlsub check names")
+    said = f"{count_text(len(grouped(findings)), 'finding')}: {join_words(counts)}." if counts else "None."
+    words = (said, _REVIEW) if any(one.kind is Kind.REVIEW for one in told) else (said,)
+    return Section("Findings", (*map(Text, words), *tables), anchor="findings")
 
 
 def _found_text(group: Sequence[Finding]) -> str:
@@ -348,9 +347,7 @@ def _logged(key: str, runs: Sequence[tuple[str, Mapping[str, Any]]]) -> Iterator
 
 def _value_cell(values: Iterable[tuple[str, str]], kind: str) -> Span:
     """Return what several things of a kind say, each with its name: once where it is the same, else by value."""
-    having: dict[str, list[str]] = {}
-    for name, value in values:
-        having.setdefault(value, []).append(name)
+    having = group_by_key((value, name) for name, value in values)
     if len(having) == 1:
         return Span(next(iter(having)))
     names = (", ".join(some) if len(some) <= 5 else f"{len(some)} {kind}" for some in having.values())

@@ -17,10 +17,11 @@ from mlsub.commands.site.page import MAX_NAME, clean, count_text, number_text
 from mlsub.convergence.margin import benchmark_tested
 from mlsub.divisions import CLOSED, OPEN, division_meant
 from mlsub.findings import Verdict
-from mlsub.rounds import Round, get_round
+from mlsub.io.data import group_by_key
+from mlsub.rounds import Round, get_round, round_age
 from mlsub.submission.find import counted
 from mlsub.submission.report import Report
-from mlsub.submission.result import Result, round_age
+from mlsub.submission.result import CPU_ONLY, Result
 from mlsub.workspace import Checked
 
 #: Where pages about what results share lie; things whose addresses are the same have one page.
@@ -38,8 +39,8 @@ _NAMES = (
 USAGES = ("training", "hpc")
 #: What sections are called whose results are of a division.
 DIVISIONS = {CLOSED.name: "Closed division", OPEN.name: "Open division", "other": "Results without a clear division"}
-#: What legends call results whose description says that there are no accelerators, or names none that is known.
-CPU_ONLY, NO_ACCELERATOR = "CPU only", "no known accelerator"
+#: What legends call results whose description names no accelerator that is known.
+NO_ACCELERATOR = "no known accelerator"
 #: Marks what rests on benchmarks and rounds of which folders have no logs.
 DAGGER = "†"
 
@@ -99,9 +100,14 @@ class SiteResult(msgspec.Struct, frozen=True, kw_only=True):
         return self.result.without_logs > 0
 
     @property
-    def accelerator(self) -> str | None:
-        """The accelerator by its name, or as the description has it where no table of names does."""
-        return self.result.accelerator_name or self.result.accelerator_model_name
+    def accelerators(self) -> str:
+        """How many of which accelerator: of several nodes their number before that of the accelerators of one."""
+        count, nodes, name = self.result.accelerators_count, self.result.number_of_nodes or 1, self.result.accelerator
+        if not count:
+            return name or "not stated"
+        if name is None:
+            return f"{count:,}, not named"
+        return f"{nodes:,} × {count // nodes:,} {name}" if nodes > 1 and not count % nodes else f"{count:,} × {name}"
 
     @property
     def comparable_rounds(self) -> tuple[str, ...]:
@@ -116,12 +122,9 @@ class SiteResult(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def holder(self) -> str:
-        """Whose it is, on how many of what: of several nodes their number before that of the accelerators of one."""
-        chips, nodes, name = self.result.accelerators_count, self.result.number_of_nodes, self.result.accelerator_name
-        if not chips or not name:
-            return f"{self.result.organisation_name}, {self.system_name}"
-        count = f"{nodes:,} × {chips // nodes:,}" if nodes and nodes > 1 else f"{chips:,} ×"
-        return f"{self.result.organisation_name}, {count} {name}"
+        """Whose it is, on how many of what, or on which system where its accelerators are not known."""
+        known = self.result.accelerators_count and self.result.accelerator_name
+        return f"{self.result.organisation_name}, {self.accelerators if known else self.system_name}"
 
     def called(self, by: str) -> str:
         """Return its ``vendor`` or ``family`` as charts call it."""
@@ -145,7 +148,7 @@ class Results(tuple[SiteResult, ...]):
     @cached_property
     def closed(self) -> Results:
         """The Closed ones that have a time to train."""
-        return Results(one for one in self.timed if one.division_name == CLOSED.name)
+        return self.timed.of_division(CLOSED.name)
 
     @cached_property
     def complete(self) -> Results:
@@ -180,6 +183,10 @@ class Results(tuple[SiteResult, ...]):
         alone = sum(it.without_logs for it in found.values()) == 1
         return f"{DAGGER} {', '.join(named)} {'has' if alone else 'have'} no logs here." if named else ""
 
+    def of_division(self, name: str) -> Results:
+        """Return those of a division, by its name."""
+        return Results(one for one in self if one.division_name == name)
+
     def beside(self, result: SiteResult) -> Results:
         """Return those of rounds that may be compared with that of a result."""
         return Results(one for one in self if one.comparable_rounds == result.comparable_rounds)
@@ -190,10 +197,7 @@ class Results(tuple[SiteResult, ...]):
 
     def by(self, key: Callable[[SiteResult], Hashable]) -> list[Results]:
         """Return those with the same key together, in the order in which keys come; those without one are left out."""
-        found: dict[Hashable, list[SiteResult]] = {}
-        for one in self:
-            if value := key(one):
-                found.setdefault(value, []).append(one)
+        found = group_by_key((value, one) for one in self if (value := key(one)))
         return list(map(Results, found.values()))
 
     def best(

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from mlsub.commands.site.page import ColumnOf, build_table, number_cell, number_text, three_cell, three_text
-from mlsub.commands.site.results import CPU_ONLY, Results, SiteResult, SiteRound, minutes_of
+from mlsub.commands.site.results import Results, SiteResult, SiteRound, minutes_of
 from mlsub.divisions import CLOSED, OPEN
 from mlsub.present.document import Meaning, Span, Table
 from mlsub.present.entries import rcp_words, verdict_span
 from mlsub.present.findings import grouped
 from mlsub.submission.report import RcpResult
 from mlsub.submission.result import Result
-from mlsub.systems.fields import is_not_applicable
 
 #: Rows of one table on a page about what results share; which ones are left out is said.
 MAX_ROWS = 400
@@ -49,13 +48,8 @@ def bert_words(results: Iterable[SiteResult]) -> tuple[str, ...]:
 
 
 def accelerators_cell(one: SiteResult) -> Span:
-    """Return how many of which accelerator, where the description or a table names it."""
-    count, name = one.result.accelerators_count, one.accelerator
-    name = None if name is None or is_not_applicable(name) else name
-    if not count:
-        return Span(name or (CPU_ONLY if count == 0 else "not stated"), link=one.accelerator_href, value=0.0)
-    text = f"{count:,} × {name}" if name else f"{count:,}, not named"
-    return Span(text, link=one.accelerator_href, value=float(count))
+    """Return how many of which accelerator, which sorts by their number."""
+    return Span(one.accelerators, link=one.accelerator_href, value=float(one.result.accelerators_count or 0))
 
 
 def energy_cell(result: Result) -> Span:
@@ -86,8 +80,6 @@ _COLUMNS: dict[str, ColumnOf[SiteResult]] = {
     "system": ("system", _system_cell),
     "organisation": ("organisation", lambda one: Span(one.result.organisation_name, link=one.organisation_href)),
     "accelerators": ("accelerators", accelerators_cell),
-    "number": ("accelerators", lambda one: one.result.accelerators_count),
-    "accelerator": ("accelerator", lambda one: Span(one.accelerator or "–", link=one.accelerator_href)),
     "minutes": ("minutes", lambda one: three_cell(one.result.published_minutes, one.href)),
     "plain minutes": ("minutes", lambda one: three_cell(one.result.published_minutes)),
     "energy": ("energy in MJ", lambda one: energy_cell(one.result)),
@@ -122,8 +114,8 @@ _ROUNDS: tuple[ColumnOf[SiteRound], ...] = (
     ("round", lambda one: Span(one.rules.title, link=one.href)),
     ("organisations", lambda one: one.organisations),
     ("systems", lambda one: len({it.system_name for it in one.results})),
-    ("closed", lambda one: _in_division(one, CLOSED.name)),
-    ("open", lambda one: _in_division(one, OPEN.name)),
+    ("closed", lambda one: len(one.results.of_division(CLOSED.name))),
+    ("open", lambda one: len(one.results.of_division(OPEN.name))),
     ("runs", lambda one: sum(it.result.runs for it in one.results)),
     ("official checker", lambda one: _accepted_cell(one)),
 )
@@ -137,10 +129,6 @@ def rounds_table(rounds: Sequence[SiteRound]) -> Table:
 def _accepted_cell(one: SiteRound) -> Span:
     by_logs = "" if one.rules.package_checker else " of logs"
     return number_cell(one.accepted, f"{one.accepted:,} of {len(one.results):,} meet the official checker{by_logs}")
-
-
-def _in_division(one: SiteRound, division: str) -> int:
-    return sum(it.division_name == division for it in one.results)
 
 
 _FILES: tuple[ColumnOf[str], ...] = (

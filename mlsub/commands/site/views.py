@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -155,15 +155,16 @@ LEADERS: tuple[ColumnOf[Row], ...] = (
 )
 
 
-def by_round(rounds: Iterable[str]) -> tuple[ColumnOf[Row], ...]:
-    """Return a column for each round, with the best of each benchmark in it."""
-    return (_BENCHMARK, *((key, lambda row, key=key: _best_cell(row, key)) for key in rounds))
+def by_round(results: Results) -> tuple[ColumnOf[Row], ...]:
+    """Return a column for each round, with the best of each benchmark in it, or a dagger where folders have no logs."""
+    partial = {(one.benchmark_href, one.result.round_key) for one in results if one.partial}
+    return (_BENCHMARK, *((key, lambda row, key=key: _best_cell(row, key, partial)) for key in results.rounds))
 
 
-def _best_cell(row: Row, round_key: str) -> Span:
+def _best_cell(row: Row, round_key: str, partial: Container[tuple[str, str]]) -> Span:
     found = next((one for one in row[1] if one.result.round_key == round_key), None)
     if found is None:
-        return Span("")
+        return Span(DAGGER if (row[1][0].benchmark_href, round_key) in partial else "")
     return view_cell(row[0], found)._replace(note=f"{found.holder}, {found.result.official.value}")
 
 

@@ -33,7 +33,7 @@ def command(asked: Request, path: Path, package: Path | None, target: Target) ->
 
     Exit status: 0 the package can be sealed, or is; 1 something is left to do; 2 PATH cannot be used.
     """
-    from mlsub.commands.status import document, run
+    from mlsub.commands.status import run
     from mlsub.packing.read import read_manifest
 
     today = datetime.now(UTC).date()
@@ -49,5 +49,5 @@ def command(asked: Request, path: Path, package: Path | None, target: Target) ->
         else:
             manifest = read_manifest(file)
             status = run.status_of_manifest(manifest, package or manifest.usual_out, today, ready(asked, progress))
-    target.write(status, lambda: document.document_of(status))
+    target.write(status, lambda: run.document_of(status))
     sys.exit(status.exit_status)

@@ -1,4 +1,4 @@
-"""Find out where a submission stands, from the plan of pack, the check and the margins."""
+"""Find out where a submission stands, from the plan of pack, the check and the margins; and say so."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import shlex
 from collections.abc import Iterator
 from contextlib import suppress
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -18,11 +18,13 @@ from mlsub.findings import Effect, Kind, Says, Verdict
 from mlsub.io import MlsubError
 from mlsub.io.show import plural
 from mlsub.packing.forms import Form
-from mlsub.packing.manifest import Manifest
+from mlsub.packing.manifest import Manifest, to_ask
 from mlsub.packing.names import MANIFEST_SUFFIX
 from mlsub.packing.pack import PackOptions, deciding, pack
 from mlsub.packing.plan import PackPlan
 from mlsub.packing.tree import compare_tree, read_checksums
+from mlsub.present.document import Cell, Column, Document, Facts, Items, Span, Table, Text, document, section
+from mlsub.present.entries import EntryColumn, results_table, verdict_span
 from mlsub.present.envelope import Answer
 from mlsub.rounds import Round, get_round
 from mlsub.rounds.calendar import CalendarDay, calendar_of
@@ -34,6 +36,18 @@ from mlsub.submission.report import Report
 from mlsub.submission.templates import Unfilled, unfilled_in
 from mlsub.workspace import AS_FOUND, Context, check_paths, in_one_line
 
+#: Tasks shown of many; JSON has them all.
+_SHOWN = 12
+_COLUMNS = (
+    EntryColumn("entry", when_narrow="keep", value=lambda entry: entry.entry),
+    "division",
+    EntryColumn("runs", number=True, value=lambda entry: f"{entry.runs} of {entry.needed}"),
+    "minutes",
+    EntryColumn("RCP", when_narrow="keep", value=lambda entry: None if entry.rcp == "not-required" else entry.rcp),
+    "to the limit",
+    "verdict",
+)
+_DAYS = (Column("day", when_narrow="keep"), Column("what"), Column("by", leave_out=1))
 State = Literal["unfinished", "to-be-written", "to-be-sealed", "sealed"]
 
 
@@ -73,6 +87,54 @@ class Status(Answer, frozen=True, kw_only=True):
     def exit_status(self) -> int:
         """1 while something is left to do before the package can be sealed."""
         return int(self.state in ("unfinished", "to-be-written"))
+
+
+def document_of(status: Status) -> Document:
+    """Return what there is, what is left to do, and the next command."""
+    return document(
+        f"Status of {status.organisation}, {get_round(status.usage, status.round).title}",
+        Facts(tuple(_facts(status))),
+        results_table(status.entries, _COLUMNS),
+        section("Days of the round", Table(_DAYS, tuple(_calendar(status)))),
+        section("Left to do", Items(tuple(_task_items(status.tasks)))),
+        Text(f"{status.why[:1].upper()}{status.why[1:]}."),
+        Text(("Next: ", Span(status.next, "code"))),
+    )
+
+
+def _facts(status: Status) -> Iterator[tuple[str, Cell]]:
+    if status.manifest is not None:
+        lacks = f", which lacks {to_ask(status.unasked)} for what the package has" if status.unasked else ""
+        yield "manifest", (Span(status.manifest, "path"), lacks)
+    yield "package", (Span(status.package, "path"), "" if status.written else " (not written yet)")
+    if status.official is not None:
+        yield "verdict", verdict_span(status.official)
+    if status.review:
+        yield "review", f"{plural(status.review, 'finding')}, which mlsub check shows"
+    if status.sealed is not None:
+        yield "sealed", Span(status.sealed, "path")
+    if status.deadline is not None and status.days_left is not None:
+        yield "deadline", f"{status.deadline}, {_days_in_words(status.days_left)}"
+
+
+def _calendar(status: Status) -> Iterator[tuple[Cell, ...]]:
+    if status.deadline is not None and status.days_left is not None:
+        today = status.deadline - timedelta(status.days_left)
+        for each in status.calendar:
+            yield f"{each.day}, {_days_in_words((each.day - today).days)}", each.what, each.source
+
+
+def _days_in_words(left: int) -> str:
+    if left < 0:
+        return f"{plural(-left, 'day')} ago"
+    return f"{plural(left, 'day')} left" if left else "today"
+
+
+def _task_items(tasks: tuple[Task, ...]) -> Iterator[str]:
+    for task in tasks[:_SHOWN]:
+        yield f"{task.where}: {task.words}"
+    if len(tasks) > _SHOWN:
+        yield f"and {len(tasks) - _SHOWN} more, which --format json lists"
 
 
 def manifest_of(path: Path) -> Path | None:
@@ -115,26 +177,18 @@ def status_of_manifest(manifest: Manifest, out: Path, today: date, context: Cont
     entries = _planned_entries(plan, packed.report)
     usual = [] if out == manifest.usual_out else ["-o", str(out)]
     look = shlex.join(["mlsub", "pack", str(manifest.file), *usual])
-    there = _is_there(out)
-    status = Status(
+    tasks = tuple(tasks_of_plan(plan, packed, entries, look))
+    as_planned = _is_there(out) and plan.sound and packed.difference.none
+    return Status(
         organisation=manifest.organisation,
-        usage=manifest.round.usage,
-        round=manifest.round.name,
         manifest=str(manifest.file),
         unasked=unasked if packed.difference.none else (),
-        package=str(out),
-        written=there,
-        sealed=None,
-        **_days(manifest.round, manifest.deadline, today),
-        state="to-be-written",
+        **_round_fields(manifest.round, manifest.deadline, today),
+        **_package_fields(out, tasks, None if as_planned else f"{look} --write"),
         official=None if packed.report is None else packed.report.official.value,
         entries=entries,
-        tasks=tuple(tasks_of_plan(plan, packed, entries, look)),
         review=_reviews(packed.report),
-        next=f"{look} --write",
-        why=f"write the package to {out}",
     )
-    return _finished(status, as_planned=there and plan.sound and packed.difference.none)
 
 
 def _planned_entries(plan: PackPlan, report: Report | None) -> tuple[EntryStatus, ...]:
@@ -175,29 +229,21 @@ def status_of_package(path: Path, context: Context, today: date) -> Status:
     errors = [found for found in report.review_errors() if not (left and has_effect(found, Effect.UNFILLED))]
     near = manifest_near(place)
     deadline = None if near is None else _day(near.deadline)
-    status = Status(
+    tasks = (
+        *(Task("runs", each.entry, _lacking(each), look) for each in incomplete.values()),
+        *rejections([*deciding(report), *errors], incomplete, look),
+        *fill_in(left, path),
+    )
+    return Status(
         organisation=", ".join(dict.fromkeys(entry.organisation for entry in report.entries)),
-        usage=report.usage,
-        round=report.round,
         manifest=None if near is None else os.path.relpath(near.file),
         unasked=(),
-        package=str(path),
-        written=_is_there(path),
-        sealed=None,
-        **_days(get_round(report.usage, report.round), deadline, today),
-        state="to-be-sealed",
+        **_round_fields(get_round(report.usage, report.round), deadline, today),
+        **_package_fields(path, tasks),
         official=report.official.value,
         entries=tuple(entries.values()),
-        tasks=(
-            *(Task("runs", each.entry, _lacking(each), look) for each in incomplete.values()),
-            *rejections([*deciding(report), *errors], incomplete, look),
-            *fill_in(left, path),
-        ),
         review=_reviews(report),
-        next=look,
-        why="",
     )
-    return _finished(status, as_planned=True)
 
 
 def _lacking(entry: EntryStatus) -> str:
@@ -241,35 +287,39 @@ def _checked_entries(report: Report) -> Iterator[tuple[str, EntryStatus]]:
         )
 
 
-def _days(round_: Round, deadline: date | None, today: date) -> dict[str, Any]:
-    """Return the fields of a status that depend on the deadline."""
+def _round_fields(round_: Round, deadline: date | None, today: date) -> dict[str, Any]:
+    """Return the fields of a status that say which round it is, and how far off its days are."""
     left = None if deadline is None else (deadline - today).days
     calendar = () if deadline is None else tuple(calendar_of(round_, deadline))
-    return {"deadline": deadline, "days_left": left, "calendar": calendar}
+    fields = {"deadline": deadline, "days_left": left, "calendar": calendar}
+    return {"usage": round_.usage, "round": round_.name, **fields}
 
 
 def _reviews(report: Report | None) -> int:
     return 0 if report is None else len({each.defect for each in report.findings if each.kind is Kind.REVIEW})
 
 
-def _finished(status: Status, *, as_planned: bool) -> Status:
-    """Return the status with its state and the next command; ``as_planned`` says that the package can be sealed."""
-    if status.tasks:
-        first = status.tasks[0]
-        return replace(status, state="unfinished", next=first.command, why=f"{first.words} ({first.where})")
-    if not as_planned:
-        return status
-    sealed, same = _sealed(Path(status.package))
-    if sealed is not None and same:
-        verify = shlex.join(["mlsub", "verify", sealed])
-        return replace(status, state="sealed", sealed=sealed, next=verify, why=f"send {sealed} and its receipt")
-    again = sealed is not None
-    return replace(
-        status,
-        state="to-be-sealed",
-        next=f"mlsub seal {shlex.quote(status.package)} --recipient KEY{' --force' * again}",
-        why="seal the package again, for it has changed since" if again else "seal the package for the committee",
-    )
+def _package_fields(package: Path, tasks: tuple[Task, ...], write: str | None = None) -> dict[str, Any]:
+    """Return the fields of a status that say what there is and what comes next.
+
+    ``write`` is the command that makes the package anew, None where it is as planned.
+    """
+    state, sealed = "to-be-sealed", None
+    if tasks:
+        state, command, why = "unfinished", tasks[0].command, f"{tasks[0].words} ({tasks[0].where})"
+    elif write is not None:
+        state, command, why = "to-be-written", write, f"write the package to {package}"
+    else:
+        found, same = _sealed(package)
+        if found is not None and same:
+            state, sealed, command = "sealed", found, shlex.join(["mlsub", "verify", found])
+            why = f"send {found} and its receipt"
+        else:
+            again = found is not None
+            command = f"mlsub seal {shlex.quote(str(package))} --recipient KEY{' --force' * again}"
+            why = "seal the package again, for it has changed since" if again else "seal the package for the committee"
+    there = {"package": str(package), "written": _is_there(package), "sealed": sealed}
+    return {**there, "tasks": tasks, "state": state, "next": command, "why": why}
 
 
 def _sealed(package: Path) -> tuple[str | None, bool]:

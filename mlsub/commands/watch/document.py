@@ -9,16 +9,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import msgspec
 
-from mlsub.commands.watch.model import (
-    BEYOND,
-    Concluded,
-    Ended,
-    Found,
-    RunSoFar,
-    WatchedEvaluation,
-    WatchEvent,
-    is_measure,
-)
+from mlsub.commands.watch import model
 from mlsub.findings import Finding, Kind
 from mlsub.io.show import inert, plain, plural
 from mlsub.present.document import Column, Table
@@ -52,10 +43,10 @@ class Outlet:
 
     def __init__(self, stream: IO[str], *, jsonl: bool = False) -> None:
         self._stream, self._jsonl = stream, jsonl
-        self.runs: dict[str, RunSoFar] = {}
-        self._ends: dict[str, Ended] = {}
+        self.runs: dict[str, model.RunSoFar] = {}
+        self._ends: dict[str, model.Ended] = {}
 
-    def show(self, event: WatchEvent) -> None:
+    def show(self, event: model.WatchEvent) -> None:
         """Write a line. That a run evaluates, and goes on, is left out: its result has a line of its own."""
         if self._jsonl:  # Numbers that JSON does not have are null.
             written = json.dumps(_finite(msgspec.to_builtins(event)), allow_nan=False)
@@ -63,9 +54,9 @@ class Outlet:
             self._stream.flush()
             return
         line = self.line(event)
-        if isinstance(event, Ended):
+        if isinstance(event, model.Ended):
             self._ends[event.path] = event
-        if isinstance(event, Concluded) and len(self._ends) > 1:
+        if isinstance(event, model.Concluded) and len(self._ends) > 1:
             put(self._stream, _ends_table([*self._ends.values()]))
         if line is not None and self._stream.isatty():
             put(self._stream, line)
@@ -73,10 +64,10 @@ class Outlet:
             self._stream.write(inert(line) + "\n")
         self._stream.flush()
 
-    def line(self, event: WatchEvent) -> str | None:
+    def line(self, event: model.WatchEvent) -> str | None:
         """Return an event as one line, None where nothing is new to a reader of the lines before."""
         line = line_of(event, self.runs.get(getattr(event, "path", "")))
-        if isinstance(event, RunSoFar):
+        if isinstance(event, model.RunSoFar):
             self.runs[event.path] = event
         return line
 
@@ -93,7 +84,7 @@ def _finite(content: Any) -> Any:
     return None if isinstance(content, float) and not math.isfinite(content) else content
 
 
-def _ends_table(ends: Sequence[Ended]) -> Table:
+def _ends_table(ends: Sequence[model.Ended]) -> Table:
     """The verdicts on several logs."""
     rows = []
     for end in ends:
@@ -102,7 +93,7 @@ def _ends_table(ends: Sequence[Ended]) -> Table:
     return Table(_ENDS, tuple(rows))
 
 
-def line_of(event: WatchEvent, before: RunSoFar | None = None) -> str | None:
+def line_of(event: model.WatchEvent, before: model.RunSoFar | None = None) -> str | None:
     """Return an event as one line, in plain characters; None where there is nothing to read.
 
     Args:
@@ -110,13 +101,13 @@ def line_of(event: WatchEvent, before: RunSoFar | None = None) -> str | None:
         before: what was known of the run when its last line was written, None where it had none.
     """
     match event:
-        case RunSoFar():
+        case model.RunSoFar():
             words = _run_words(event, before)
-        case Found():
+        case model.Found():
             words = _finding_words(event.finding)
-        case Ended():
+        case model.Ended():
             words = _end_words(event)
-        case Concluded():
+        case model.Concluded():
             own = describe_own_files(None, event.rules_file)
             words = f"{event.official.value}{own}: no log came"
             if event.logs:
@@ -129,7 +120,7 @@ def line_of(event: WatchEvent, before: RunSoFar | None = None) -> str | None:
     return plain(f"{'standard input' if path == '-' else path}: {words}" if path is not None else words)
 
 
-def _run_words(now: RunSoFar, before: RunSoFar | None) -> str | None:
+def _run_words(now: model.RunSoFar, before: model.RunSoFar | None) -> str | None:
     """What is new of a run."""
     if now.restart is not None:
         return _RESTARTS[now.restart]
@@ -153,7 +144,7 @@ def _run_words(now: RunSoFar, before: RunSoFar | None) -> str | None:
     return "; ".join(news) or None
 
 
-def _identity(run: RunSoFar) -> str:
+def _identity(run: model.RunSoFar) -> str:
     """What a log says it is, and what it has to reach."""
     parts = [run.benchmark or "a benchmark not named", run.division or "a division not named"]
     if run.batch_size is not None:
@@ -161,7 +152,7 @@ def _identity(run: RunSoFar) -> str:
     return ", ".join(parts) + (f"; target: {run.target}" if run.target is not None else "")
 
 
-def _evaluation_words(one: WatchedEvaluation) -> str:
+def _evaluation_words(one: model.WatchedEvaluation) -> str:
     what = f"{one.key} {one.measure}" if one.measure else one.key
     at = f" at {duration(one.elapsed_ms)}" if one.elapsed_ms is not None else ""
     progress = f", {number(one.progress)} {one.unit or ''}".rstrip() if one.progress is not None else ""
@@ -175,7 +166,7 @@ def _finding_words(found: Finding) -> str:
     return "; ".join([*parts, *(f"{name} {value}" for name, value in facts.items() if value is not None)])
 
 
-def _end_words(event: Ended) -> str:
+def _end_words(event: model.Ended) -> str:
     """The verdict on one log."""
     counted = ((event.errors, "error"), (event.warnings, "warning"), (event.review, "review finding"))
     parts = [plural(count, what) for count, what in counted if count]
@@ -187,7 +178,7 @@ def _end_words(event: Ended) -> str:
 
 def duration(milliseconds: float | None) -> str:
     """Return hours, minutes and seconds, below a minute with tenths, rounded down; ``-`` for none."""
-    if milliseconds is None or not abs(milliseconds) < BEYOND:
+    if milliseconds is None or not abs(milliseconds) < model.BEYOND:
         return "-"
     sign = "-" if milliseconds < 0 else ""
     tenths = int(abs(milliseconds) / 100)
@@ -201,7 +192,7 @@ def value_words(value: Any) -> str:
     """Return what :func:`mlsub.commands.watch.model.shown_value` gives, in a sentence."""
     if isinstance(value, dict):
         return ", ".join(f"{name} {value_words(part)}" for name, part in value.items())
-    return number(value) if is_measure(value) else str(value)
+    return number(value) if model.is_measure(value) else str(value)
 
 
 def number(value: float) -> str:

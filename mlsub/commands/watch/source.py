@@ -121,20 +121,17 @@ class PipeSource:
 
     def look(self) -> NewBytes:
         """Return what came since the last look."""
-        parts: list[bytes] = []
-        size = 0
-        problem = None
+        data, problem = bytearray(), None
         try:
-            while not self._closed and size < LIMIT and select.select([self._descriptor], [], [], 0)[0]:
+            while not self._closed and len(data) < LIMIT and select.select([self._descriptor], [], [], 0)[0]:
                 part = os.read(self._descriptor, _PIPE_CHUNK)
                 self._closed = not part
-                parts.append(part)
-                size += len(part)
+                data += part
         except (OSError, ValueError) as error:
             # A terminal that hangs up, a descriptor that is none: there will be no more.
             self._closed, problem = True, _cannot(error).problem
         state: State = "closed" if self._closed else "there"
-        return NewBytes(state=state, data=b"".join(parts), more=size >= LIMIT, problem=problem)
+        return NewBytes(state=state, data=bytes(data), more=len(data) >= LIMIT, problem=problem)
 
 
 #: Gives the bytes of one log as they come; ``look`` never waits, ``descriptors`` can be waited for.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Set
 from functools import cache, cached_property, lru_cache, partial
@@ -10,7 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from mlsub.io.data import shipped
+from mlsub.io.data import blake2b, shipped
 from mlsub.log.free_text import SKETCH
 from mlsub.log.private.model import PrivateKind, PrivateSpan
 
@@ -68,31 +67,11 @@ Judge = Callable[[bytes], tuple[PrivateSpan, ...]]
 Candidate = tuple[int, int, Judge]
 
 
-class CompiledForm(NamedTuple):
-    """A compiled form: the pattern, and what stands how far before it.
-
-    ``unless`` is what must not stand before what is private, ``back`` what stands before the pattern, read backwards.
-    Without a judge the groups have theirs.
-    """
-
-    pattern: re.Pattern[bytes]
-    left: re.Pattern[bytes] | None
-    judge: Judge | None
-    unless: re.Pattern[bytes] | None
-    way: int
-    back: re.Pattern[bytes] | None
-
-
 class LookedFor(NamedTuple):
     """A form, and hints of which one has to be in a text for it to be looked for, or even compiled."""
 
     near: tuple[bytes, ...]
     form: _Form
-
-    @property
-    def compiled(self) -> CompiledForm:
-        """The form as it is looked for."""
-        return _compile(self.form)
 
 
 def shape(text: str) -> str:
@@ -122,7 +101,7 @@ def _token_form(token: _Token, prefix: str) -> LookedFor:
 def _with_hints(forms: Iterable[_Form]) -> Iterator[LookedFor]:
     for form in forms:
         for near in [(word,) for word in form.near] if "{near}" in form.pattern else [form.near]:
-            one = msgspec.structs.replace(form, near=near, pattern=form.pattern.replace("{near}", near[0]))
+            one = msgspec.structs.replace(form, near=near, pattern=form.pattern.replace("{near}", re.escape(near[0])))
             yield LookedFor(tuple(word.encode() for word in near), one)
 
 
@@ -131,23 +110,13 @@ def _kinds_of(form: _Form) -> list[str]:
     return [form.kind] if form.kind else [f"({name})" for name in re.findall(r"\(\?P<(\w+)>", form.pattern)]
 
 
-@cache
-def _compile(form: _Form) -> CompiledForm:
-    left, unless, back, exact = (
-        _filled(one) if one else None for one in (form.left, form.unless, form.back, form.exact)
-    )
-    judge = _KINDS[form.kind] if form.kind else None
-    if judge is not None and exact is not None:
-        judge = partial(_judge_exactly, judge, exact)
-    return CompiledForm(_filled(form.pattern), left, judge, unless, form.way, back)
-
-
 def _judge_exactly(judge: Judge, exact: re.Pattern[bytes], value: bytes) -> Spans:
     return judge(value) if exact.fullmatch(value) else ()
 
 
-def _filled(pattern: str) -> re.Pattern[bytes]:
-    """A pattern with its parts, which may have parts themselves."""
+@cache
+def compiled(pattern: str) -> re.Pattern[bytes]:
+    """Return a pattern of looks.yaml with its parts, which may have parts themselves."""
     for name, part in (*LOOKS.parts.items(), *LOOKS.parts.items()):
         pattern = pattern.replace(f"{{{name}}}", part)
     return re.compile(pattern.encode())
@@ -207,9 +176,8 @@ def candidates(sketch: bytes, hints: Set[bytes], forms: Forms) -> Iterator[Candi
     mirrored = sketch[::-1]
     for one in forms:
         if not hints.isdisjoint(one.near):
-            form = one.compiled
-            for match in form.pattern.finditer(sketch):
-                yield from _matched(sketch, mirrored, form, match)
+            for match in compiled(one.form.pattern).finditer(sketch):
+                yield from _matched(sketch, mirrored, one.form, match)
 
 
 def candidates_in_words(sketch: bytes, forms: Forms) -> Iterator[Candidate]:
@@ -217,30 +185,37 @@ def candidates_in_words(sketch: bytes, forms: Forms) -> Iterator[Candidate]:
     return candidates(sketch, forms.hints_in_words(sketch), forms)
 
 
-def _matched(sketch: bytes, mirrored: bytes, form: CompiledForm, match: re.Match[bytes]) -> Iterator[Candidate]:
+def _matched(sketch: bytes, mirrored: bytes, form: _Form, match: re.Match[bytes]) -> Iterator[Candidate]:
     start, end = match.span()
-    left = form.left and form.left.search(sketch, max(0, start - form.way), start)
-    back = form.back and form.back.match(mirrored, len(sketch) - start)
+    left = compiled(form.left).search(sketch, max(0, start - form.way), start) if form.left else None
+    back = compiled(form.back).match(mirrored, len(sketch) - start) if form.back else None
     if (form.left and not left) or (form.back and not back):
         return
-    if form.judge:
-        parts = [(left.start() if left else start - len(back[0]) if back else start, end, form.judge)]
+    if form.kind:
+        judge = _KINDS[form.kind]
+        if form.exact:
+            judge = partial(_judge_exactly, judge, compiled(form.exact))
+        parts = [(left.start() if left else start - len(back[0]) if back else start, end, judge)]
     else:
         matches = (match, left) if left else (match,)
         parts = [(*one.span(name), _KINDS[name]) for one in matches for name in one.re.groupindex]
     for start, end, judge in parts:
-        if start >= 0 and not (form.unless and form.unless.search(sketch, max(0, start - _NEAR), start)):
-            yield start, end, judge
+        if start < 0 or (form.unless and compiled(form.unless).search(sketch, max(0, start - _NEAR), start)):
+            continue
+        yield start, end, judge
 
 
 Spans = tuple[PrivateSpan, ...]
-#: What a value is not, matched from its beginning.
-_CHECKS = {name: re.compile(pattern.encode()) for name, pattern in LOOKS.checks.items()}
 #: No name of a model or a layer has so many letters and digits in a row.
 _LONG = re.compile(rb"[A-Za-z0-9]{18}")
 _DIGIT, _LETTER, _WORDS = re.compile(rb"\d"), re.compile(rb"[A-Za-z]"), re.compile(rb"[a-z]{2,}")
 #: The class of each letter and digit: lower case, upper case, or digit.
 _CLASSES = re.sub(rb"[a-z]", b"a", re.sub(rb"[A-Z]", b"A", re.sub(rb"\d", b"0", bytes(range(256)))))
+
+
+def _is(check: str, value: bytes) -> bool:
+    """Return whether a value begins as a check of looks.yaml says."""
+    return compiled(LOOKS.checks[check]).match(value) is not None
 
 
 def _whole(kind: PrivateKind, value: bytes) -> Spans:
@@ -252,14 +227,14 @@ _token = partial(_whole, PrivateKind.SECRET)
 
 def _unless(check: str, kind: PrivateKind) -> Judge:
     """Judge a value to be whole of a kind, unless a check matches it."""
-    return lambda value: () if _CHECKS[check].match(value.lower()) else _whole(kind, value)
+    return lambda value: () if _is(check, value.lower()) else _whole(kind, value)
 
 
 _secret = _unless("no_secret", PrivateKind.SECRET)
 
 
 def _random(value: bytes) -> Spans:
-    is_word = len(value) < 12 or not is_mixed(value) or _CHECKS["words"].match(value)
+    is_word = len(value) < 12 or not is_mixed(value) or _is("words", value)
     return () if is_word else _secret(value)
 
 
@@ -274,7 +249,7 @@ _KEY_LINE = re.compile(rb"(?:\A|\n|\\n)" + LOOKS.parts["rank"].encode() + rb"([^
 def _block(value: bytes) -> Spans:
     """The lines of a key, all of one placeholder."""
     block = value.replace(b"\r", b"\n")
-    key = b"\n" + hashlib.sha256(block).digest()
+    key = b"\n" + blake2b(block).digest()
     lines = ((line.start(1), line[1].rstrip()) for line in _KEY_LINE.finditer(block))
     return tuple((start, start + len(line), (PrivateKind.SECRET, key)) for start, line in lines)
 
@@ -283,7 +258,7 @@ def _host(value: bytes) -> Spans:
     """A host, or a list of them."""
     name = value.rstrip(b".,-:[")
     lower = name.lower()
-    if _CHECKS["not_hosts"].match(lower) or _CHECKS["public"].match(lower) or _CHECKS["four"].match(name):
+    if _is("not_hosts", lower) or _is("public", lower) or _is("four", name):
         return ()
     # Without its domain, so that both spellings get one placeholder; a list as it is.
     key = name if b"[" in name or b"," in name or b":" in name else name.partition(b".")[0]
@@ -296,14 +271,14 @@ def _numbered(value: bytes) -> Spans:
 
 def _user(value: bytes) -> Spans:
     name = value.rstrip(b".-")
-    is_none = len(name) < 2 or _CHECKS["not_users"].match(name.lower())
+    is_none = len(name) < 2 or _is("not_users", name.lower())
     return () if is_none else _whole(PrivateKind.USER, name)
 
 
 def _path(value: bytes) -> Spans:
     """The home folder of a user."""
     path = value.rstrip(b".-+@")
-    is_none = _CHECKS["not_users"].match(user_of(path).lower())
+    is_none = _is("not_users", user_of(path).lower())
     return () if is_none else _whole(PrivateKind.PATH, path)
 
 
@@ -313,9 +288,9 @@ def user_of(path: bytes) -> bytes:
     return name if above.lower().endswith((b"/home", b"/users", b":/users", b"//users")) else b""
 
 
-def is_inside(name: bytes) -> bool:
-    """Return whether a host or an address means nothing outside of its own network."""
-    return any(_CHECKS[check].match(name.lower()) for check in ("own", "inside"))
+def matches_check(name: bytes, *checks: str) -> bool:
+    """Return whether one of some checks of looks.yaml matches a name."""
+    return any(_is(check, name.lower()) for check in checks)
 
 
 def _place(value: bytes) -> Spans:
@@ -327,12 +302,12 @@ def _place(value: bytes) -> Spans:
 
 def _machine(value: bytes) -> Spans:
     """Four numbers that are surely no version."""
-    return _whole(PrivateKind.ADDRESS, value) if _CHECKS["address"].match(value) else ()
+    return _whole(PrivateKind.ADDRESS, value) if _is("address", value) else ()
 
 
 def _address(value: bytes) -> Spans:
     """Four numbers, which may be a version."""
-    is_one = _CHECKS["own"].match(value) or sum(int(one) > 31 for one in value.split(b".")) > 2
+    is_one = _is("own", value) or sum(int(one) > 31 for one in value.split(b".")) > 2
     return _machine(value) if is_one else ()
 
 
@@ -353,8 +328,8 @@ def is_rare(name: bytes, known: frozenset[bytes] = frozenset()) -> bool:
 
 def _scrambled(value: bytes) -> Spans:
     """A word that changes between letters and digits as often as what is drawn or counted, and no name, does."""
-    is_id = len(value) > 11 and is_mixed(value) and _CHECKS["id"].match(value)
-    if _CHECKS["words"].match(value) or not (is_id or is_rare(value) or _LONG.search(value)):
+    is_id = len(value) > 11 and is_mixed(value) and _is("id", value)
+    if _is("words", value) or not (is_id or is_rare(value) or _LONG.search(value)):
         return ()
     classes = value.translate(_CLASSES, b"_+~-=")
     changes, length = sum(map(classes.count, (b"aA", b"a0", b"A0", b"0a", b"0A"))), len(classes)
@@ -393,7 +368,7 @@ def learnable(kind: PrivateKind, name: bytes) -> bool:
         or lower in _COMMON
         or name.isdigit()
         or not name[:1].isalnum()
-        or _CHECKS["not_hosts"].match(lower)
+        or _is("not_hosts", lower)
     ):
         return False
     return len(name) >= 4 or (kind is PrivateKind.HOST and is_mixed(name))

@@ -9,7 +9,7 @@ from functools import cache
 from mlsub.log.event import RecordBatch
 from mlsub.log.free_text import FreeText, LineSearch
 from mlsub.log.private.model import PrivateKind, Thing
-from mlsub.log.private.patterns import Judge, all_forms, candidates_in_words, is_inside, is_rare, user_of
+from mlsub.log.private.patterns import Judge, all_forms, candidates_in_words, is_rare, matches_check, user_of
 from mlsub.log.reader import holds
 from mlsub.log.run import PrivatePlaces
 
@@ -28,6 +28,12 @@ def find_asked(text: FreeText) -> Iterator[tuple[int, bytes, Thing]]:
     for number, part, judge in _asked().find(text):
         for first, last, thing in judge(part):
             yield number, part[first:last], thing
+
+
+def names_somebody(value: str) -> bool:
+    """Return whether a value of a record says what a review asks about."""
+    text = FreeText(value.encode("utf-8", "replace"))
+    return any(_kind_of(part, thing) for _, part, thing in find_asked(text))
 
 
 class PrivateReader:
@@ -68,9 +74,10 @@ def _kind_of(text: bytes, thing: Thing) -> str | None:
     if kind in (PrivateKind.PATH, PrivateKind.USER):
         is_path = kind is PrivateKind.PATH
         name = user_of(value) if is_path else value
-        return ("home folder" if is_path else "user") if name and is_rare(name) else None
+        is_somebody = name and is_rare(name) and not matches_check(name, "nobody")
+        return ("home folder" if is_path else "user") if is_somebody else None
     if kind in (PrivateKind.HOST, PrivateKind.ADDRESS):
-        return None if is_inside(text) else kind.value
+        return None if matches_check(text, "own", "inside") else kind.value
     if kind is PrivateKind.EMAIL:
         return None if text.partition(b"@")[2].startswith(b"example.") else "e-mail address"
     return "secret" if kind is PrivateKind.SECRET else None

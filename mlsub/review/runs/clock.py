@@ -78,7 +78,7 @@ def find_moved_clock(entry: Result) -> Iterator[Observation]:
 
 def _find_stated(log: LogReport) -> Iterator[_Contradiction]:
     stated, length = log.trace.stated_s, log.run.duration_ms
-    if stated is not None and length is not None and abs(by := stated * 1000 - length) > thresholds().clock_ms:
+    if stated is not None and length is not None and abs(by := stated * 1000 - length) > thresholds()["clock_ms"]:
         words = f"the {log.trace.stated_as} in run_stop is {show_duration(abs(by))} {'more' if by > 0 else 'less'}"
         yield _Contradiction("", f"{words} than run_stop minus run_start", by)
 
@@ -109,12 +109,12 @@ def _find_short(
     # Throughput times length over size is the same for all, whichever unit the throughput has.
     worths = [length * rate / size for length, size, rate in rest if size and rate] if own.rate else []
     expected = [worth * own.size / own.rate for worth in worths]
-    if (by := _shortfall(own.length, expected, limits.clock_ms)) > 0:
+    if (by := _shortfall(own.length, expected, limits["clock_ms"])) > 0:
         words = f"at its throughput the {name} takes {show_duration(own.length + by)}, not {show_duration(own.length)}"
         yield _Contradiction(edge, words, by)
     # A little faster than the others a block may be, where the length of the run was measured twice.
-    least = limits.clock_ms if log.trace.stated_s is None else limits.gap_ms
-    as_stated = bool(expected) and min(expected) - own.length < limits.clock_ms
+    least = limits["clock_ms"] if log.trace.stated_s is None else limits["gap_ms"]
+    as_stated = bool(expected) and min(expected) - own.length < limits["clock_ms"]
     _, places = evaluation_places(log)
     # A first block that is evaluated before its others' distance is a part of one, whatever it is said to be.
     early = edge == "run_start" and len(places) > 1 and 0 < places[0] < places[1] - places[0]
@@ -134,13 +134,13 @@ def _find_nearer(
     Without ``least`` only what lies between the two is compared.
     """
     limits, verb = thresholds(), "ends" if edge == "run_start" else "begins"
-    if len(others) < limits.interval_runs:
+    if len(others) < limits["interval_runs"]:
         return
     by = _shortfall(own.to_edge, [one.to_edge for one in others], least) if least else 0.0
     length = own.to_edge
     if not by:
         length, verb = own.to_edge - own.length, "begins" if edge == "run_start" else "ends"
-        by = _shortfall(length, [one.to_edge - one.length for one in others], limits.clock_edge_ms, part=False)
+        by = _shortfall(length, [one.to_edge - one.length for one in others], limits["clock_edge_ms"], part=False)
     if by > 0 and (length >= 0 or edge == "run_stop"):  # Else a record steps back over the edge, which was said.
         words = f"the {name} {verb} {show_duration(length)} {'after' if edge == 'run_start' else 'before'} {edge}"
         yield _Contradiction(edge, f"{words}, in the other runs {show_duration(length + by)} or more", by)
@@ -162,10 +162,10 @@ def _shortfall(own: float, others: Sequence[float], least_ms: float, *, part: bo
     """
     limits, ranked = thresholds(), sorted(others)
     # Of logs that go on after run_stop, the distance is not a length.
-    if len(ranked) < limits.clock_others or ranked[0] <= 0:
+    if len(ranked) < limits["clock_others"] or ranked[0] <= 0:
         return 0.0
     # Of many, some are longer by what was done beside them, such as a checkpoint.
-    most = ranked[3 * (len(ranked) - 1) // 4] if len(ranked) >= limits.clock_many else ranked[-1]
+    most = ranked[3 * (len(ranked) - 1) // 4] if len(ranked) >= limits["clock_many"] else ranked[-1]
     by = ranked[0] - own
-    much = max(least_ms, limits.clock_share * ranked[0], limits.clock_spread * (most - ranked[0]))
-    return by if by > much and not (part and by > limits.clock_most * ranked[0]) else 0.0
+    much = max(least_ms, limits["clock_share"] * ranked[0], limits["clock_spread"] * (most - ranked[0]))
+    return by if by > much and not (part and by > limits["clock_most"] * ranked[0]) else 0.0

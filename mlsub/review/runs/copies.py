@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, 
 from typing import Any, NamedTuple
 
 from mlsub.findings import Severity
-from mlsub.io.data import blake2b
+from mlsub.io.data import blake2b, group_by_key
 from mlsub.io.show import first_few, join_words, plural, readable, show
 from mlsub.log.lengths import KeyMark
 from mlsub.log.reading import usable_number
@@ -91,7 +91,8 @@ def find_copies(entries: Sequence[Result]) -> Iterator[Observation]:
     for pairs in _find_pairs(logs, _evaluations_digest):
         if others := [pair for pair in pairs if not _are_same_run(*pair)]:
             yield _observe_same_evaluations(others)
-    for pairs in _find_pairs(logs, lambda log: log.trace.times if log.trace.marks >= thresholds().copy_marks else None):
+    least = thresholds()["copy_marks"]
+    for pairs in _find_pairs(logs, lambda log: log.trace.times if log.trace.marks >= least else None):
         evaluations = [[_evaluations_digest(one.report) for one in pair] for pair in pairs]
         others = [pair for pair, (a, b) in zip(pairs, evaluations, strict=True) if a != b and not _are_same_run(*pair)]
         if others:
@@ -109,10 +110,7 @@ def _find_pairs(logs: Sequence[_EntryLog], mark: Callable[[LogReport], Hashable 
 
 
 def _group_by_entries(pairs: Iterable[_Pair]) -> Collection[list[_Pair]]:
-    groups: dict[tuple[int, int], list[_Pair]] = {}
-    for log, original in pairs:
-        groups.setdefault((id(log.entry), id(original.entry)), []).append((log, original))
-    return groups.values()
+    return group_by_key(((id(log.entry), id(original.entry)), (log, original)) for log, original in pairs).values()
 
 
 def _are_same_run(log: _EntryLog, original: _EntryLog) -> bool:
@@ -122,25 +120,25 @@ def _are_same_run(log: _EntryLog, original: _EntryLog) -> bool:
 def _evaluation_times(log: LogReport) -> tuple[float, ...] | None:
     """Return when a run was evaluated (ms); None where chance could make two alike."""
     times = tuple(evaluation.time_ms for evaluation in log.run.evaluations)
-    return times if len(set(times)) >= thresholds().copy_evaluations else None
+    return times if len(set(times)) >= thresholds()["copy_evaluations"] else None
 
 
 def _times_and_evaluations(log: LogReport) -> tuple[str, bytes] | None:
     """Return the times of a run from its start on, and its evaluations; None where chance could make two alike."""
     logged = _evaluations_digest(log)
-    return (log.trace.times, logged) if logged is not None and log.trace.marks >= thresholds().copy_marks else None
+    return (log.trace.times, logged) if logged is not None and log.trace.marks >= thresholds()["copy_marks"] else None
 
 
 def _evaluations_digest(log: LogReport) -> bytes | None:
     """Return a digest of the sequence of evaluations; None where chance could make two alike."""
     limits = thresholds()
     values = [e.value for e in log.run.evaluations]
-    if len(values) < limits.copy_evaluations or not _have_digits(values, limits.copy_digits):
+    if len(values) < limits["copy_evaluations"] or not _have_digits(values, limits["copy_digits"]):
         return None
     return blake2b(encode_json(values, 1 << 20), digest_size=16).digest()
 
 
-def _have_digits(values: Sequence[Any], least: int) -> bool:
+def _have_digits(values: Sequence[Any], least: float) -> bool:
     """Return whether different values have so many significant digits together."""
     seen: set[str] = set()
     digits = 0
@@ -253,7 +251,7 @@ def _observe_same_samples(entries: Sequence[Result]) -> Iterator[Observation]:
             if owner is not entry and not copied:
                 found.setdefault(id(owner), []).append((log, owner, original, pair))
         for alike in found.values():
-            if len(alike) < thresholds().copy_pairs:
+            if len(alike) < thresholds()["copy_pairs"]:
                 continue
             shown = [f"{t.name} = {o.name} (seed {p[1]}, {p[2]:,.0f} samples)" for t, _, o, p in alike]
             other = alike[0][1].path
@@ -298,8 +296,8 @@ def find_shared_seeds(entries: Sequence[Result]) -> Iterator[Observation]:
             m: count
             for m, count in shared.items()
             if _is_earlier(entries[m], entry)
-            and count >= limits.seeds_shared
-            and count >= limits.seeds_part * min(len(seeds[n]), len(seeds[m]))
+            and count >= limits["seeds_shared"]
+            and count >= limits["seeds_part"] * min(len(seeds[n]), len(seeds[m]))
         }
         if alike:
             best = max(alike, key=lambda m: (alike[m], -m))
@@ -323,5 +321,5 @@ def seeds_of(entry: Result) -> set[int]:
     """Return the seeds of an entry that another one has not by chance alone."""
     found = collect_seeds(entry.logs)
     # Anybody may choose a small number, one of a row of numbers, or one of the usual constants.
-    usual = {seed for seed in found if abs(seed) < thresholds().seeds_small or {seed - 1, seed + 1} & found}
+    usual = {seed for seed in found if abs(seed) < thresholds()["seeds_small"] or {seed - 1, seed + 1} & found}
     return found - usual - _CONSTANTS

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from functools import cache
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -24,60 +25,10 @@ _UNITS = ((172_800_000, 86_400_000, "days"), (36_000_000, 3_600_000, "h"), (600_
 COUNTS = ("samples_count", "epoch_num", "step_num")
 
 
-class Thresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The numbers of thresholds.yaml: milliseconds, shares of a run, factors, counts."""
-
-    stretch_runs: int
-    stretch_factor: float
-    stretch_gap_ms: float
-    stretch_slack_ms: float
-    overlap_ms: float
-    overlap_share: float
-    clock_ms: float
-    clock_edge_ms: float
-    clock_share: float
-    clock_spread: float
-    clock_others: int
-    clock_many: int
-    clock_most: float
-    jump_ms: float
-    jump_share: float
-    gap_runs: int
-    gap_times: float
-    gap_share: float
-    gap_ms: float
-    pause_share: float
-    pause_ms: float
-    copy_evaluations: int
-    copy_digits: int
-    copy_marks: int
-    copy_pairs: int
-    seeds_shared: int
-    seeds_small: int
-    seeds_part: float
-    spread_chance: float
-    spread_runs: int
-    spread_values: int
-    spread_batch: float
-    order_runs: int
-    order_share: float
-    order_sorted: float
-    order_place: float
-    order_after: float
-    order_wait_ms: float
-    interval_times: float
-    interval_share: float
-    interval_runs: int
-    pace_times: float
-    pace_deviations: float
-    init_times: float
-    init_ms: float
-    moved_keys: int
-
-
-def thresholds() -> Thresholds:
-    """Return the numbers that ship with mlsub."""
-    return shipped(__file__, "thresholds.yaml", Thresholds)
+@cache
+def thresholds() -> dict[str, float]:
+    """Return the numbers of thresholds.yaml by their names: milliseconds, shares of a run, factors, counts."""
+    return shipped(__file__, "thresholds.yaml", dict[str, float])
 
 
 def runs_started(entry: Result) -> frozenset[float]:
@@ -108,53 +59,41 @@ def furthest_place(log: LogReport) -> tuple[str, float] | None:
     return (name, furthest) if furthest > 0 else None
 
 
-class Undone(msgspec.Struct, frozen=True):
+class Undone(NamedTuple):
     """The score of an entry with an anomaly undone, in minutes: the olympic mean of the runs, before any scaling.
 
-    ``how`` says what was undone, ``why`` which rule of scoring asks for just that; ``runs`` are the files that it
-    changes. ``minutes`` is the score as logged, ``minutes_undone`` the one without the anomaly: None where more runs
-    count as not converged than may fall out. ``minutes_without`` is the olympic mean of the other runs alone, where
-    that is of interest; ``words`` say it all.
+    ``minutes`` is the score as logged, ``minutes_undone`` the one without the anomaly: None where more runs count as
+    not converged than may fall out. ``words`` say it all.
     """
 
-    how: str
-    why: str
-    runs: tuple[str, ...]
+    words: str
     minutes: float | None
     minutes_undone: float | None
-    minutes_without: float | None = None
-    words: str = ""
 
 
 class Observation(msgspec.Struct, frozen=True):
     """A finding about an entry, and its numbers, unrounded: times in ms where the name ends so, else minutes.
 
-    ``entry`` is the entry's path; ``undone`` the score without what was found, where a rule says how to undo it.
+    ``entry`` is the entry's path.
     """
 
     entry: str
     finding: Finding
     numbers: dict[str, Any]
-    undone: Undone | None = None
 
 
 def observe(entry: Result, found: Finding, undone: Undone | None = None, **numbers: Any) -> Observation:
-    """Return an observation about an entry, with its numbers; the finding goes on with what was undone."""
+    """Return an observation about an entry, with its numbers; the finding goes on with the score without it."""
     if undone is not None:
         found = msgspec.structs.replace(found, actual=f"{found.actual}; {undone.words}")
         numbers |= {"minutes": undone.minutes, "minutes_undone": undone.minutes_undone}
-    return Observation(entry.path, found, numbers, undone)
+    return Observation(entry.path, found, numbers)
 
 
 def show_duration(ms: float) -> str:
     """Return a length of time for a message."""
     divisor, unit = next((divisor, unit) for least, divisor, unit in _UNITS if abs(ms) >= least or not least)
     return f"{ms / divisor:,.1f} {unit}"
-
-
-#: What the rules say of all times but those of runs that do not count.
-_MEAN = "the score is the olympic mean of the runs' times"
-_SLOWEST = "a run that does not reach the target does not count, and stands for the slowest"
 
 
 def minutes_of(entry: Result) -> dict[str, float | None]:
@@ -189,8 +128,7 @@ def undo_times(entry: Result, how: str, minutes: Mapping[str, float | None], *, 
         words = f"{before:.6f} minutes as logged and {how}"
     else:
         words = f"{before:.6f} minutes as logged, {after:.6f} {how}"
-    undone = Undone(how, _MEAN, _file_names(entry, changed), before, after, words=words)
-    return _add_other_runs(undone, entry, changed) if alone else undone
+    return Undone(words + (_describe_others(entry, changed) if alone else ""), before, after)
 
 
 def undo_waits(entry: Result, how: str, by_ms: Mapping[str, float]) -> Undone:
@@ -200,31 +138,23 @@ def undo_waits(entry: Result, how: str, by_ms: Mapping[str, float]) -> Undone:
 
 
 def undo_runs(entry: Result, runs: list[LogReport]) -> Undone:
-    """Return the score where some runs count as not converged."""
+    """Return the score where some runs count as not converged: they do not reach the target, and are the slowest."""
     logged = minutes_of(entry)
     changed: dict[str, float | None] = dict.fromkeys(log.path for log in runs)
     before, after = mean_minutes(entry), mean_minutes(entry, logged | changed)
     many, cut = len(runs), cut_of(entry.benchmark)
     how = f"with {'it' if many == 1 else 'them'} counted as not converged"
-    why = f"{_SLOWEST}; {cut} of the slowest and of the fastest fall out"
     words = f"{before:.6f} minutes as logged" if before is not None else "no score as logged"
     if after is None:
         words += f", no score {how}: {plural(many, 'such run')}, and {cut} may fall out"
+        words += _describe_others(entry, changed)
     else:
         words += f", {after:.6f} {how}"
-    undone = Undone(how, why, _file_names(entry, changed), before, after, words=words)
-    return _add_other_runs(undone, entry, changed) if after is None else undone
+    return Undone(words, before, after)
 
 
-def _file_names(entry: Result, changed: Collection[str]) -> tuple[str, ...]:
-    return tuple(log.name for log in entry.logs if log.path in changed)
-
-
-def _add_other_runs(undone: Undone, entry: Result, changed: Collection[str]) -> Undone:
-    """Return the score with the olympic mean of the runs that were not changed, where they have one."""
+def _describe_others(entry: Result, changed: Collection[str]) -> str:
+    """Return words on the olympic mean of the runs that were not changed; nothing where they have none."""
     rest = [time for path, time in minutes_of(entry).items() if path not in changed]
     without = olympic_mean(rest, cut_of(entry.benchmark))
-    if without is None:
-        return undone
-    words = f"{undone.words}; the other {len(rest)} have an olympic mean of {without:.6f} minutes"
-    return msgspec.structs.replace(undone, minutes_without=without, words=words)
+    return "" if without is None else f"; the other {len(rest)} have an olympic mean of {without:.6f} minutes"

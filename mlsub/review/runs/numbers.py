@@ -64,7 +64,7 @@ def find_order(entry: Result) -> Iterator[Observation]:
     numbered = _number_logs(entry)
     starts = {number: log.run.timeline.run_start for number, log in (numbered or {}).items()}
     times = {number: time for number, time in starts.items() if time is not None and abs(time) < MAX_TIME_MS}
-    if numbered is None or not thresholds().order_runs < len(times) == len(numbered) <= _MAX_RUNS:
+    if numbered is None or not thresholds()["order_runs"] < len(times) == len(numbered) <= _MAX_RUNS:
         return
     order = sorted(times, key=lambda number: (times[number], number))
     ends = [times[number] + (numbered[number].run.duration_ms or 0) for number in order]
@@ -85,7 +85,7 @@ def find_order(entry: Result) -> Iterator[Observation]:
         entry.path,
         actual=f"{shown} {wait}; in time order {first_few(map(str, order), 20)}{more}",
         # Some numbers are in no order by habit, but a day is no wait between consecutive runs.
-        severity=Severity.WARNING if longest >= thresholds().order_wait_ms else None,
+        severity=Severity.WARNING if longest >= thresholds()["order_wait_ms"] else None,
     )
     late = list(apart.numbers)
     yield observe(entry, found, order=order[:100], late=late, wait_ms=apart.wait_ms, usual_ms=usual)
@@ -96,12 +96,12 @@ def _find_runs_apart(order: Sequence[int], waits: Sequence[float]) -> _RunsApart
     limits = thresholds()
     if _is_sorted(order):
         return None
-    for many in range(1, int(len(order) * limits.order_share) + 1):
+    for many in range(1, int(len(order) * limits["order_share"]) + 1):
         early, late = order[: len(order) - many], order[len(order) - many :]
         wait = waits[len(early) - 1]
-        if len(early) < limits.order_runs:
+        if len(early) < limits["order_runs"]:
             break
-        least = max(limits.order_wait_ms, limits.order_after * statistics.median(waits))
+        least = max(limits["order_wait_ms"], limits["order_after"] * statistics.median(waits))
         long = wait >= least and _is_nearly_sorted(early)
         one_by_one = min(waits) >= 0 and _is_sorted(early) and not any(map(_is_sorted, _rotations(order)))
         if long or (one_by_one and _have_gap(early, late, waits)):
@@ -120,7 +120,7 @@ def _have_gap(early: Sequence[int], late: Sequence[int], waits: Sequence[float])
         if any(min(one, other) < number < max(one, other) for number in late)
     ]
     after = waits[len(early) - 1]
-    return max(places, default=0.0) >= limits.order_place * usual > 0 or after >= limits.order_after * usual > 0
+    return max(places, default=0.0) >= limits["order_place"] * usual > 0 or after >= limits["order_after"] * usual > 0
 
 
 def _is_sorted(order: Sequence[int]) -> bool:
@@ -138,7 +138,7 @@ def _is_nearly_sorted(order: Sequence[int]) -> bool:
     # A few numbers may begin anywhere by chance.
     for rotated in _rotations(order) if len(order) >= _LEAST_ROTATED else [order]:
         up = statistics.fmean([a < b for at, a in enumerate(rotated) for b in rotated[at + 1 :]])
-        if max(up, 1 - up) >= thresholds().order_sorted:
+        if max(up, 1 - up) >= thresholds()["order_sorted"]:
             return True
     return False
 
@@ -148,8 +148,8 @@ def find_jumps(entry: Result) -> Iterator[Observation]:
     limits = thresholds()
     # What steps back over the start or the end of the run is its moved clock.
     jumped = [log for log in entry.logs if log.trace.early is None and log.trace.jump is not None]
-    jumps = [(log, log.trace.jump) for log in jumped if log.trace.jump and log.trace.jump[1] >= limits.jump_ms]
-    if len(jumps) > limits.jump_share * len(entry.logs):
+    jumps = [(log, log.trace.jump) for log in jumped if log.trace.jump and log.trace.jump[1] >= limits["jump_ms"]]
+    if len(jumps) > limits["jump_share"] * len(entry.logs):
         return  # A log put together of several files; mlsub check reports its clock.
     for log, (line, by_ms) in jumps:
         length = log.run.duration_ms or 0

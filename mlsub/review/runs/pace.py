@@ -42,13 +42,13 @@ def find_pace(entry: Result) -> Iterator[Observation]:
     """Yield runs that need much more time for the same progress than the others do; the first one in time apart."""
     limits = thresholds()
     paces = [(log, pace) for log in entry.logs[:_MAX_RUNS] if (pace := _pace(log)) is not None]
-    if len(paces) < limits.interval_runs:
+    if len(paces) < limits["interval_runs"]:
         return
     first = min(paces, key=lambda pair: pair[0].run.timeline.run_start or 0)[0]
     for log, pace, others in _with_others(paces):
         habit = statistics.median(others)
         deviation = statistics.median(abs(other - habit) for other in others)
-        if pace >= limits.pace_times * habit and pace - habit >= limits.pace_deviations * deviation:
+        if pace >= limits["pace_times"] * habit and pace - habit >= limits["pace_deviations"] * deviation:
             rule = "inspect.slow-first-run" if log is first else "inspect.pace"
             actual = f"{pace / habit:.3f} times the time for the same progress, of {len(paces)} runs"
             excess = {log.path: (log.run.duration_ms or 0) * (1 - habit / pace)}
@@ -83,7 +83,7 @@ def find_slow_intervals(entry: Result) -> Iterator[Observation]:
     """Yield blocks, epochs or evaluations that take much longer than the same one in the entry's other runs."""
     limits = thresholds()
     logs = entry.logs[:_MAX_RUNS]
-    if len(logs) < limits.interval_runs + 1:
+    if len(logs) < limits["interval_runs"] + 1:
         return
     have_epochs = any(len(log.trace.epochs.lengths) > 1 for log in logs)
     kinds = {
@@ -97,7 +97,8 @@ def find_slow_intervals(entry: Result) -> Iterator[Observation]:
             if place is None:
                 continue
             length = ours.lengths[place]
-            if length < limits.interval_times * habit or length - habit < max(limits.interval_share * whole, _LEAST_MS):
+            least = max(limits["interval_share"] * whole, _LEAST_MS)
+            if length < limits["interval_times"] * habit or length - habit < least:
                 continue
             share = (length - habit) / whole
             found = finding(
@@ -117,7 +118,7 @@ def _find_slowest(ours: Lengths, others: Sequence[Lengths]) -> tuple[int | None,
     slowest, habit, most = None, 0.0, 0.0
     for place in sorted(range(len(ours.lengths)), key=lambda place: -ours.lengths[place])[:5]:
         same = [one.lengths[place] for one in others if len(one.lengths) > place]
-        median = statistics.median(same) if len(same) >= thresholds().interval_runs else ours.lengths[place]
+        median = statistics.median(same) if len(same) >= thresholds()["interval_runs"] else ours.lengths[place]
         if ours.lengths[place] - median > most:
             slowest, habit, most = place, median, ours.lengths[place] - median
     return slowest, habit
@@ -135,11 +136,11 @@ def find_long_init(entry: Result) -> Iterator[Observation]:
         start, run_start = log.run.timeline.init_start, log.run.timeline.run_start
         if start is not None and run_start is not None and 0 < run_start - start < MAX_TIME_MS:
             inits.append((log, run_start - start))
-    if len(inits) < limits.interval_runs:
+    if len(inits) < limits["interval_runs"]:
         return
     for log, init, others in _with_others(inits):
         habit = statistics.median(others)
-        if init >= limits.init_times * habit and init - habit >= limits.init_ms:
+        if init >= limits["init_times"] * habit and init - habit >= limits["init_ms"]:
             found = finding("inspect.long-init", log.path, actual=_show_beside_others(init, habit))
             yield observe(entry, found, init_ms=init, habit_ms=habit)
 
@@ -148,7 +149,7 @@ def find_gaps(entry: Result) -> Iterator[Observation]:
     """Yield silences of single runs that are long against the same silence in the entry's other runs."""
     limits = thresholds()
     logs = _select_ordered(entry)
-    if len(logs) < limits.gap_runs:
+    if len(logs) < limits["gap_runs"]:
         return
     # A long block or epoch is found as such, so that idle gaps alone are silences.
     silences = [{(gap.before, gap.after): gap for gap in log.trace.gaps if gap.idle} for log in logs]
@@ -156,12 +157,12 @@ def find_gaps(entry: Result) -> Iterator[Observation]:
         whole = log.run.duration_ms
         if whole is None:
             continue
-        least = max(limits.gap_ms, limits.gap_share * whole)
+        least = max(limits["gap_ms"], limits["gap_share"] * whole)
         for around, gap in gaps.items():
             if gap.longest_ms < least:
                 continue
             habit = statistics.median(other[around].longest_ms if around in other else 0.0 for other in others)
-            if gap.longest_ms - habit >= least and gap.longest_ms >= limits.gap_times * habit:
+            if gap.longest_ms - habit >= least and gap.longest_ms >= limits["gap_times"] * habit:
                 words = f"from {gap.before} to {gap.after} ({gap.longest_ms / whole:.1%} of the run)"
                 actual = f"{show_duration(gap.longest_ms)} {words}, {show_duration(habit)} in the median of the others"
                 found = finding("inspect.silent-gap", log.path, line=gap.line, actual=actual)
@@ -171,7 +172,7 @@ def find_gaps(entry: Result) -> Iterator[Observation]:
 
 def _select_ordered(entry: Result) -> tuple[LogReport, ...]:
     """Return the runs with records in the order of time; others are put together, and their gaps no silences."""
-    least = thresholds().jump_ms
+    least = thresholds()["jump_ms"]
     return tuple(log for log in entry.logs[:_MAX_RUNS] if log.trace.jump is None or log.trace.jump[1] < least)
 
 
@@ -202,13 +203,13 @@ def find_pauses(entry: Result) -> Iterator[Observation]:
     limits = thresholds()
     stretched = measure_stretch(entry) is not None
     for (before, after), (share, length) in sorted(measure_pauses(entry).items()):
-        if share < limits.pause_share or length < limits.pause_ms or (stretched and after == "run_stop"):
+        if share < limits["pause_share"] or length < limits["pause_ms"] or (stretched and after == "run_stop"):
             continue
         found = finding(
             "inspect.pause",
             entry.path,
             f"The timed region has a long pause between {before} and {after} that no record explains",
-            expected=f"less than {limits.pause_share:.0%} of the run, as in most published entries",
+            expected=f"less than {limits['pause_share']:.0%} of the run, as in most published entries",
             actual=f"{show_duration(length)}, {share:.1%} of the run, in the median of {len(entry.logs)} runs",
         )
         undone = undo_waits(entry, "without the pause", {log.path: length for log in entry.logs})

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from mlsub.convergence import algorithm_of, is_tested
+from mlsub.convergence import algorithm_of, traits_of
 from mlsub.convergence.reference import reference_file, runs_in_force
 from mlsub.convergence.target import MeasureReader, target_of
 from mlsub.convergence.verdict import progress_of
@@ -194,18 +194,18 @@ def find_small_spread(entry: Result) -> Iterator[Observation]:
         return
     batch, values = reference
     points = _find_points(entry, statistics.median(values))
-    if len(points) < limits.spread_runs:
+    if len(points) < limits["spread_runs"]:
         return
     rounded = _round_to_evaluations(values, entry, points[0])
-    if len(set(rounded)) < limits.spread_values:
+    if len(set(rounded)) < limits["spread_values"]:
         return
     width = max(points) - min(points)
     chance = chance_of_range(rounded, len(points), width)
-    if chance < limits.spread_chance:
+    if chance < limits["spread_chance"]:
         found = finding(
             "inspect.small-spread",
             entry.path,
-            expected=f"a chance of {limits.spread_chance:g} or more",
+            expected=f"a chance of {limits['spread_chance']:g} or more",
             actual=f"{len(points)} runs {_show_range(points)}; {len(values)} reference runs at batch size "
             f"{show_count(batch)} {_show_range(rounded)}, and {len(points)} of them are as close together with a "
             f"chance of {chance:.1e}",
@@ -220,7 +220,7 @@ def _show_range(values: Sequence[float]) -> str:
 def _find_points(entry: Result, usual: float) -> list[float]:
     """Return where the runs of a Closed entry converged; none where they count in another unit than the reference."""
     name, rules = entry.benchmark, entry.rules
-    without_test = algorithm_of(entry.usage, entry.round, entry.overlay) is None or not is_tested(name)
+    without_test = algorithm_of(entry.usage, entry.round, entry.overlay) is None or not traits_of(name).tested
     if entry.division_name != CLOSED.name or without_test:
         return []
     runs = [log.run for log in entry.logs]
@@ -237,8 +237,8 @@ def _find_reference(entry: Result) -> tuple[float, tuple[float, ...]] | None:
     """Return the reference runs at the batch size nearest to the entry's, if it has one and that is near enough."""
     logged = (log.run.hyperparameters.get("global_batch_size") for log in entry.logs)
     sizes = {str(size): size for size in logged if size is not None}
-    size = next(iter(sizes.values()), None)
-    if len(sizes) != 1 or not isinstance(size, (int, float)) or isinstance(size, bool) or not 0 < size < 1e15:
+    size = usable_number(next(iter(sizes.values()), None))
+    if len(sizes) != 1 or size is None or size <= 0:
         return None
     try:
         file = reference_file(entry.usage, entry.rules.ruleset, entry.benchmark)
@@ -247,7 +247,7 @@ def _find_reference(entry: Result) -> tuple[float, tuple[float, ...]] | None:
         return None
     near = [(abs(math.log(batch / size)), batch, values) for _, batch, values in found if batch > 0]
     distance, batch, values = min(near, default=(math.inf, 0.0, ()))
-    return (batch, values) if distance <= math.log(thresholds().spread_batch) else None
+    return (batch, values) if distance <= math.log(thresholds()["spread_batch"]) else None
 
 
 def _round_to_evaluations(values: Sequence[float], entry: Result, at: float) -> list[float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from mlsub.io.data import group_by_key
 from mlsub.io.show import first_few, readable
 from mlsub.review.runs.model import Observation, observe, thresholds
 from mlsub.rules.catalogue import finding
@@ -30,7 +31,7 @@ def find_revisions(entry: Result) -> Iterator[Observation]:
         # Most runs log all their records in the same lines.
         same = [sites for sites, other in read if other.trace.sources == log.trace.sources]
         read.append((same[0] if same else _read_sites(log), log))
-    least = thresholds().moved_keys
+    least = thresholds()["moved_keys"]
     # A run that breaks off has fewer keys, and must not stand for the others.
     for sites, log in sorted(read, key=lambda one: -len(one[0])):
         alike = (logs for known, logs in revisions if known is sites or len(_find_moved(known, sites)) < least)
@@ -53,10 +54,9 @@ def find_revisions(entry: Result) -> Iterator[Observation]:
 
 def _read_sites(log: LogReport) -> _Sites:
     """Return the lines of code that logged the records of each key; folders differ between machines and users."""
-    found: dict[str, set[tuple[str, int]]] = {}
-    for file, by_key in log.trace.sources.items():
-        for key, lines in by_key.items():
-            found.setdefault(key, set()).update((file.rpartition("/")[2], line) for line in lines)
+    sources = log.trace.sources.items()
+    keys = ((key, file.rpartition("/")[2], lines) for file, by_key in sources for key, lines in by_key.items())
+    found = group_by_key((key, (file, line)) for key, file, lines in keys for line in lines)
     return {key: frozenset(sites) for key, sites in found.items()}
 
 

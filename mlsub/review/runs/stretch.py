@@ -7,6 +7,7 @@ from itertools import accumulate
 
 import msgspec
 
+from mlsub.io.data import group_by_key
 from mlsub.io.show import first_few, plural
 from mlsub.log.trace import MAX_TIME_MS
 from mlsub.review.runs.model import Observation, observe, show_duration, thresholds, undo_times
@@ -32,18 +33,18 @@ def measure_stretch(entry: Result) -> Stretch | None:
     """Return the constant multiple that all runs of an entry were stretched by; None where there is none."""
     lengths = [pair for log in entry.logs if (pair := measure_lengths(log)) is not None]
     limits = thresholds()
-    if len(lengths) < max(limits.stretch_runs, len(entry.logs)):
+    if len(lengths) < max(limits["stretch_runs"], len(entry.logs)):
         return None
     # Timestamps are rounded: the longest run shows the factor best.
     factor = max((part, whole / part) for whole, part in lengths)[1]
     gaps = tuple(whole - part for whole, part in lengths)
-    if factor < limits.stretch_factor or min(gaps) < limits.stretch_gap_ms:
+    if factor < limits["stretch_factor"] or min(gaps) < limits["stretch_gap_ms"]:
         return None
     if not _is_factor(factor, lengths):
         return None
     # A few lengths that happen to be alike would make any constant wait a constant factor.
     parts = [part for _, part in lengths]
-    if (factor - 1) * (max(parts) - min(parts)) <= 2 * limits.stretch_slack_ms:
+    if (factor - 1) * (max(parts) - min(parts)) <= 2 * limits["stretch_slack_ms"]:
         return None
     # Somebody wrote the factor down: the shortest number that the timestamps allow.
     factor = next((short for digits in range(2, 7) if _is_factor(short := round(factor, digits), lengths)), factor)
@@ -52,7 +53,7 @@ def measure_stretch(entry: Result) -> Stretch | None:
 
 def _is_factor(factor: float, lengths: Sequence[tuple[float, float]]) -> bool:
     """Return whether all lengths (ms) are this multiple of the time to the last record, but for rounding."""
-    return all(abs(whole - factor * part) <= thresholds().stretch_slack_ms for whole, part in lengths)
+    return all(abs(whole - factor * part) <= thresholds()["stretch_slack_ms"] for whole, part in lengths)
 
 
 def measure_lengths(log: LogReport) -> tuple[float, float] | None:
@@ -94,9 +95,7 @@ def find_overlap(entries: Sequence[Result]) -> Iterator[Observation]:
     Runs that share more of their time were made side by side on several systems, as in every fifth published entry:
     where an entry has both, they were as fast as the ones made alone.
     """
-    systems: dict[tuple[str, str, str], list[Result]] = {}
-    for entry in entries:
-        systems.setdefault((entry.round_key, entry.organisation, entry.system), []).append(entry)
+    systems = group_by_key(((entry.round_key, entry.organisation, entry.system), entry) for entry in entries)
     for system_entries in systems.values():
         spans = [span for entry in system_entries for span in _find_spans(entry)]
         spans.sort(key=lambda span: (span.start, span.entry, span.name))
@@ -110,7 +109,7 @@ def find_overlap(entries: Sequence[Result]) -> Iterator[Observation]:
 
 def _are_in_parallel(spans: Sequence[_Span], pairs: Sequence[_Overlap]) -> bool:
     """Return whether runs were made side by side: three at once, or two for a good part of the shorter one."""
-    most = thresholds().overlap_share
+    most = thresholds()["overlap_share"]
     return _count_at_once(spans) > 2 or any(
         pair.by_ms > most * min(pair.one.stop - pair.one.start, pair.other.stop - pair.other.start) for pair in pairs
     )
@@ -169,7 +168,7 @@ class _Overlap(msgspec.Struct, frozen=True):
 
 def _find_overlaps(spans: Sequence[_Span], stops: Sequence[float]) -> list[_Overlap]:
     """Return pairs that overlap. Spans are in the order of their starts, so later ones than the stop need no look."""
-    least = thresholds().overlap_ms
+    least = thresholds()["overlap_ms"]
     found: list[_Overlap] = []
     for n, one in enumerate(spans):
         for m in range(n + 1, len(spans)):

@@ -11,6 +11,7 @@ import msgspec
 from mlsub.io.data import shipped
 from mlsub.io.show import show
 from mlsub.log.event import Event, clock
+from mlsub.rules.catalogue import RuleTexts
 from mlsub.rules.constraints import StatedValues
 from mlsub.rules.model import KeyRule
 
@@ -223,15 +224,6 @@ class KeyOutcome:
 Test = Callable[[Event, KeyOutcome], None]
 
 
-class AspectTexts(msgspec.Struct, frozen=True):
-    """What explains an aspect; ``title`` and ``example`` have places for the key and the words of a rule."""
-
-    title: str
-    why: str
-    fix: str
-    example: str
-
-
 class Aspect:
     """One aspect of what is demanded of a key.
 
@@ -250,9 +242,9 @@ class Aspect:
         self.rule = rule
 
     @classmethod
-    def about(cls) -> AspectTexts:
+    def about(cls) -> RuleTexts:
         """What explains it."""
-        return shipped(__file__, "aspects.yaml", dict[str, AspectTexts])[cls.name]
+        return shipped(__file__, "aspects.yaml", dict[str, RuleTexts])[cls.name]
 
     @classmethod
     def is_demanded(cls, rule: KeyRule) -> bool:

@@ -126,6 +126,7 @@ class MeasuredEntry(msgspec.Struct, frozen=True, kw_only=True):
     of those runs. ``phases`` has the phases of each of them, and is empty where they are not known of all; ``work`` is
     how far each of them trained, in the unit of ``convergence``, None where that is not known of all. ``samples`` is
     the number of samples in one unit, None where that is not known. ``undivided`` says why the time has no parts.
+    ``blocks`` is how many a run has, the mean over the runs that count.
     ``logs`` are those of the runs that count.
     """
 
@@ -138,6 +139,7 @@ class MeasuredEntry(msgspec.Struct, frozen=True, kw_only=True):
     samples: float | None = None
     batch_size: float | None = None
     undivided: str | None = None
+    blocks: float | None = None
     logs: tuple[LogReport, ...] = ()
 
     @property
@@ -175,7 +177,6 @@ class MeasuredEntry(msgspec.Struct, frozen=True, kw_only=True):
             "phases": phases,
             "run": result.logs[0].name if len(result.logs) == 1 else None,
             "evaluations": _mean([len(log.run.evaluations) for log in self.logs]),
-            "blocks": _mean(_all_known(map(_count_blocks, self.logs)) or ()),
             "curve": _curve_of(median_run(self.logs)),
         }
         return EntrySide(**fields)
@@ -194,7 +195,8 @@ def measure(result: Result) -> MeasuredEntry:
     converged = [float(point) for point in points if point is not None]
     counted = _counted_logs(result)
     mean = _mean([logs[n].minutes or 0.0 for n in counted])
-    phases = _all_known(_phases_of_log(logs[n]) for n in counted) or ()
+    regions = _all_known(_timed_region(logs[n]) for n in counted) or ()
+    phases = tuple(phases_of(*region) for region in regions)
     undivided = None if phases else "no run has a time that counts, or its log cannot be read"
     return MeasuredEntry(
         result=result,
@@ -214,6 +216,7 @@ def measure(result: Result) -> MeasuredEntry:
         work=_all_known(points[n] for n in counted),
         samples=_logged_number(result, "train_samples") if unit == "epochs" else 1.0 if unit == "samples" else None,
         batch_size=batch_size,
+        blocks=_mean([_count_blocks(intervals, run) for intervals, run, _ in regions]),
         logs=tuple(logs[n] for n in counted),
         undivided="models of weak scaling train side by side" if result.scaling_type == "weak" else undivided,
     )
@@ -278,26 +281,19 @@ def _mean(values: Sequence[float]) -> float | None:
     return sum(values) / len(values) if values else None
 
 
-def _timed_region(log: LogReport) -> tuple[Intervals, Span] | None:
-    """The intervals of a log, and run_start and run_stop in ms; None where these are not known."""
-    start, stop = (usable_number(time) for time in (log.run.timeline.run_start, log.run.timeline.run_stop))
-    return None if start is None or stop is None or log.intervals is None else (log.intervals, (start, stop))
-
-
-def _count_blocks(log: LogReport) -> int | None:
-    """How many blocks the timed region of a run has; None where its times are not known."""
-    if (known := _timed_region(log)) is None:
+def _timed_region(log: LogReport) -> tuple[Intervals, Span, float | None] | None:
+    """The intervals of a log, its run_start and run_stop, and how long it initialised, in ms; None without the two."""
+    times = log.run.timeline
+    start, stop = usable_number(times.run_start), usable_number(times.run_stop)
+    if start is None or stop is None or log.intervals is None:
         return None
-    intervals, (start, stop) = known
-    return sum(begin < stop and end > start for begin, end in intervals.block)
+    began, ended = usable_number(times.init_start), usable_number(times.init_stop)
+    return log.intervals, (start, stop), None if began is None or ended is None else ended - began
 
 
-def _phases_of_log(log: LogReport) -> Phases | None:
-    """The phases of a run; None where its times are not known."""
-    if (known := _timed_region(log)) is None:
-        return None
-    began, ended = (usable_number(time) for time in (log.run.timeline.init_start, log.run.timeline.init_stop))
-    return phases_of(*known, None if began is None or ended is None else ended - began)
+def _count_blocks(intervals: Intervals, run: Span) -> int:
+    """How many blocks lie in the timed region of a run, be it with a part."""
+    return sum(begin < run[1] and end > run[0] for begin, end in intervals.block)
 
 
 def phases_of(intervals: Intervals, run: Span, init: float | None = None) -> Phases:

@@ -12,7 +12,7 @@ from mlsub.score.difference.measure import EntrySide, MeasuredEntry, runs_of
 #: Parts below this share of the larger time, and of the difference, are shown together.
 _SMALL_OF_TIME, _SMALL_OF_DIFFERENCE = 0.002, 0.02
 #: Values that say much about a training.
-TELLING = ("global_batch_size", "opt_name")
+TELLING = ("accelerator", "global_batch_size", "opt_name")
 #: Characters shown of one of them.
 _LONGEST = 40
 #: The phases in words.
@@ -58,6 +58,8 @@ def explain(one: MeasuredEntry, other: MeasuredEntry) -> Difference:
         undivided = "they train different benchmarks"
     parts = () if undivided else decompose(one, other)
     changes = changed_hyperparameters(runs_of(one.result), runs_of(other.result))
+    was, now = (it.result.accelerator or "not stated" for it in (one, other))
+    chips = (Change(name="accelerator", old=was, new=now),) if was != now else ()
     ratio = old.minutes / new.minutes if old.minutes and new.minutes and min(old.minutes, new.minutes) > 0 else None
     return Difference(
         old=old,
@@ -67,7 +69,7 @@ def explain(one: MeasuredEntry, other: MeasuredEntry) -> Difference:
         parts=parts,
         undivided=undivided,
         hyperparameters=changes,
-        answer=answer(old, new, parts, undivided, changes),
+        answer=answer(old, new, parts, undivided, (*chips, *changes)),
     )
 
 
@@ -107,7 +109,10 @@ def _counts_words(old: EntrySide, new: EntrySide) -> str:
 
 def _times_words(old: EntrySide, new: EntrySide) -> str:
     one, other = old.minutes or 0.0, new.minutes or 0.0
-    times = f"{one:.6f} -> {other:.6f} min"
+    # Three digits, or six decimals of times that only those tell apart.
+    three = [f"{time:.{sum(abs(time) < limit for limit in (1, 10, 100))}f}" for time in (one, other)]
+    shown = three if one == other or three[0] != three[1] else [f"{one:.6f}", f"{other:.6f}"]
+    times = f"{' -> '.join(shown)} min"
     if one == other:
         return f"B takes as long as A ({times})"
     if min(one, other) <= 0:
@@ -118,7 +123,7 @@ def _times_words(old: EntrySide, new: EntrySide) -> str:
 
 
 def _changes_words(changes: tuple[Change, ...]) -> str:
-    """The batch size and the optimizer, and how many more; that they are the cause nobody can say."""
+    """Accelerator, batch size and optimizer, and how many more; that they are the cause nobody can say."""
     shown = {change.name: change for change in changes}
     named = [shown[name] for name in TELLING if name in shown]
     if not changes:

@@ -15,19 +15,18 @@ from mlsub.score.energy.findings import audit_copies, audit_run, find_crashes, f
 from mlsub.score.energy.read import list_names, read_run
 from mlsub.score.energy.score import Power, RunPower, run_joules
 from mlsub.submission.model import POWER, Entry
+from mlsub.systems.fields import count
 
 #: The joules of each run, and why there are none.
 _Joules = tuple[tuple[float | None, ...], list[Finding]]
 
 
-def judge_power(entry: Entry, round_: Round) -> Power | None:
-    """Read and judge the power measurements of an entry; None where it has no folder of them.
+def judge_power(entry: Entry, round_: Round) -> Power:
+    """Read and judge the power measurements of an entry that has a folder of them.
 
     From v5.0 the official checker looks at names and numbers of the files; before, no tool does, and the same defects
     are review findings.
     """
-    if POWER not in entry.strays:
-        return None
     folder = entry.folder / POWER
     path = POWER if entry.path in ("", ".") else f"{entry.path}/{POWER}"
     names = [PurePath(log.path).name for log in entry.logs]
@@ -60,7 +59,8 @@ def judge_power(entry: Entry, round_: Round) -> Power | None:
 
 
 def _audit_runs(entry: Entry, scored: Sequence[RunPower]) -> Iterator[Finding]:
-    nodes = _described_nodes(entry)
+    content = entry.description.content if entry.description else None
+    nodes = count((content or {}).get("number_of_nodes")) or None
     for run, log in zip(scored, entry.logs, strict=True):
         yield from audit_run(run, log, nodes)
 
@@ -107,13 +107,3 @@ def _find_strays(entry: Entry, path: str, runs: Sequence[RunPower]) -> list[Find
     if not others:
         return []
     return [finding("power.strays", path, expected="a folder with the name of each result", actual=several(others, 5))]
-
-
-def _described_nodes(entry: Entry) -> int | None:
-    content = entry.description.content if entry.description else None
-    value = (content or {}).get("number_of_nodes")
-    try:
-        number = int(value) if isinstance(value, (int, str)) and len(str(value)) < 10 else None
-    except ValueError:
-        return None
-    return number if number is not None and number > 0 else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
@@ -163,12 +164,8 @@ def read_switch(file: Path) -> Switch:
 
 def _finite_value(event: Event, bad: BadLines) -> float | None:
     """The value as a number; None where it is not one. ``true`` is 1 to the official code, and a complaint here."""
-    number: float | None = None
-    if isinstance(event.value, (int, float)):
-        try:
-            number = float(event.value)
-        except OverflowError:
-            number = None
-    if number is None or not math.isfinite(number) or isinstance(event.value, bool):
-        bad.add(event.line, f"{event.key}: {show(event.value)}")
-    return number if number is not None and math.isfinite(number) else None
+    value = event.value
+    number = float(value) if isinstance(value, (int, float)) and abs(value) <= sys.float_info.max else None
+    if number is None or isinstance(value, bool):
+        bad.add(event.line, f"{event.key}: {show(value)}")
+    return number

@@ -13,7 +13,7 @@ import msgspec
 from mlsub.findings import Finding
 from mlsub.io import MlsubError
 from mlsub.io.data import blake2b
-from mlsub.score import add_in_order
+from mlsub.score import add_in_order, scale
 from mlsub.submission.report import EnergyResult
 
 
@@ -279,7 +279,7 @@ def energy_result(power: Power, minutes: Sequence[float | None], forgiven: int, 
     order = sorted(range(len(counted)), key=lambda n: counted[n][0])
     kept = [counted[n][1] for n in order[forgiven : len(order) - (forgiven - dropped)]] if dropped <= forgiven else []
     mean = _mean(kept)
-    return EnergyResult(unscaled=_finite(mean), scaled=_finite(mean, scaling), runs=power.joules)
+    return EnergyResult(unscaled=scale(mean), scaled=scale(mean, scaling), runs=power.joules)
 
 
 def weak_energy(power: Power, counted: Sequence[float | None]) -> EnergyResult:
@@ -293,7 +293,7 @@ def weak_energy(power: Power, counted: Sequence[float | None]) -> EnergyResult:
         counted: the joules of compliant runs that state their scale.
     """
     known = sorted(joules for joules in counted if joules is not None)
-    mean = _finite(_mean(known[1:])) if len(known) == len(counted) else None
+    mean = scale(_mean(known[1:])) if len(known) == len(counted) else None
     return EnergyResult(unscaled=mean, scaled=mean, runs=power.joules)
 
 
@@ -301,7 +301,3 @@ def _mean(joules: Sequence[float | None]) -> float | None:
     """The mean, None where one is unknown or there is none."""
     known = [each for each in joules if each is not None]
     return add_in_order(known) / len(known) if known and len(known) == len(joules) else None
-
-
-def _finite(mean: float | None, factor: float = 1.0) -> float | None:
-    return mean * factor if mean is not None and math.isfinite(mean * factor) else None

@@ -128,6 +128,6 @@ def test_a_published_run_was_slower_for_an_evaluation_more() -> None:
     entry = CORPUS / "v5.1/AMD/results/MI355X_EPYC_9575F_pytorch/llama2_70b_lora"
     (pair,) = document(entry / "result_3.txt", entry / "result_0.txt")["pairs"]
     assert pair["answer"].startswith(
-        "B is 13.1 % longer (0.88x, 9.821933 -> 11.113167 min): more samples 3,072 -> 3,456 (+1.10 min), "
+        "B is 13.1 % longer (0.88x, 9.82 -> 11.1 min): more samples 3,072 -> 3,456 (+1.10 min), "
         "evaluation 61.2 s -> 73.1 s (+0.20 min), all else -0.01 min. A run has 5 -> 6 evaluations, 5 -> 6 blocks, "
     )

@@ -49,9 +49,9 @@ def test_rows_are_bounded(place: Place) -> None:
 
 
 def test_columns_of_arrow_are_the_same_answer_and_as_bounded(place: Place) -> None:
-    some = query_arrow(place.database, "SELECT * FROM range(1000000000000)", 3)
-    assert (some.table.to_pydict(), some.more) == ({"range": [0, 1, 2]}, True)
-    assert not query_arrow(place.database, "SELECT * FROM range(3)", 3).more
+    table, more = query_arrow(place.database, "SELECT * FROM range(1000000000000)", 3)
+    assert (table.to_pydict(), more) == ({"range": [0, 1, 2]}, True)
+    assert not query_arrow(place.database, "SELECT * FROM range(3)", 3)[1]
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_columns_of_arrow_are_the_same_answer_and_as_bounded(place: Place) -> No
 def test_statements_that_only_look_are_answered(statement: str, place: Place) -> None:
     rows = query_rows(place.database, statement, 100).rows
     assert rows
-    assert query_arrow(place.database, statement, 100).table.num_rows == len(rows)
+    assert query_arrow(place.database, statement, 100)[0].num_rows == len(rows)
 
 
 REFUSED = yaml.safe_load(Path(__file__).with_name("refused.yaml").read_text())

@@ -12,7 +12,7 @@ import pytest
 
 from mlsub.log.private.known import MAX_SECRET, is_distinctive
 from mlsub.log.private.model import PrivateKind, PrivateSpan
-from mlsub.log.private.patterns import LOOKS, MAX_NAME, TOKENS, all_forms, learnable, shape
+from mlsub.log.private.patterns import LOOKS, MAX_NAME, TOKENS, all_forms, compiled, learnable, shape
 from mlsub.log.rewrite import rewrite
 from mlsub.packing.redactor import Redactor, _merged
 from tests.commands.fix.logs import LISTS
@@ -136,8 +136,8 @@ def test_each_kind_of_token_has_a_source() -> None:
 def test_no_form_tells_digits_apart() -> None:
     """Lines that differ only in digits are searched once, with 0 for every digit."""
     for look in (look for looks in all_forms() for look in looks):
-        form = look.compiled
-        patterns = [one.pattern for one in (form.pattern, form.left, form.unless) if one is not None]
+        form = look.form
+        patterns = [compiled(one).pattern for one in (form.pattern, form.left, form.unless) if one is not None]
         without = re.sub(rb"\\[d0]|0-9|\{\d+(?:,\d*)?\}", b"", b"\n".join([*patterns, *look.near]))
         assert not re.search(rb"[1-9A-Y]", re.sub(rb"\\[AZSDW]", b"", without).replace(b"(?P<", b"")), look.near
 
@@ -192,8 +192,9 @@ def test_a_long_line_costs_as_much_as_it_is_long(name: str, tmp_path: Path) -> N
 def test_what_stands_before_is_read_in_few_steps(name: str) -> None:
     text = (LONG_LINES[name][1] * 400)[:400].decode()
     for look in (*all_forms().in_line, *all_forms().unsure):
-        form = look.compiled
-        left, back = form.left and Machine(form.left, searched=True), form.back and Machine(form.back, searched=False)
+        form = look.form
+        left = form.left and Machine(compiled(form.left), searched=True)
+        back = form.back and Machine(compiled(form.back), searched=False)
         assert left is None or left.count(text[: form.way], 1_000_000) < 4000, look.near
         assert back is None or back.count(text[::-1], 1_000_000) < 4000, look.near
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mlsub.commands.init.draft import draft_of, manifest_text
+from mlsub.commands.init.run import draft_of, manifest_text
 from mlsub.packing.plan import PackPlan, make_plan
 from mlsub.packing.read import read_manifest
 from mlsub.rounds import get_round

@@ -11,13 +11,13 @@ from typing import BinaryIO
 
 import pytest
 
+from mlsub import check
 from mlsub.findings import Verdict
 from mlsub.io import MlsubError
 from mlsub.io.folders import assemble
 from mlsub.packing.manifest import Waiver
 from mlsub.packing.pack import deciding, waiver_of
 from mlsub.packing.plan import make_plan
-from mlsub.workspace import check_path
 from tools.support.corpus import CORPUS
 from tools.support.make_tree import Tree, make_description, make_tree, snapshot, spoil
 from tools.support.workplace import TODAY, Workplace, files, rules
@@ -41,7 +41,7 @@ def test_what_was_planned_is_written_and_accepted_and_a_second_run_changes_nothi
     assert planned.report is not None and written.report is not None
     assert planned.report.official is written.report.official is Verdict.ACCEPTED
     assert planned.report.findings == written.report.findings
-    assert check_path(workplace.out).official is Verdict.ACCEPTED
+    assert check(workplace.out).official is Verdict.ACCEPTED
     code = "benchmarks/resnet/implementations/mxnet"
     logs = [f"results/rack1/resnet/result_{n}.txt" for n in range(5)]
     assert sorted(files(workplace.out)) == [f"{code}/run.sh", f"{code}/train.py", *logs, "systems/rack1.json"]
@@ -80,7 +80,7 @@ def test_a_waiver_lets_it_be_written_while_it_holds(workplace: Workplace, days: 
     assert (packed.written, packed.refused) == (written, not written)
     assert packed.report is not None and packed.report.official is Verdict.REJECTED
     assert ("package.waiver-expired" in rules(packed)) is not written
-    assert not written or check_path(workplace.out).official is Verdict.REJECTED
+    assert not written or check(workplace.out).official is Verdict.REJECTED
 
 
 def test_a_waiver_of_another_rule_or_entry_helps_nothing_and_is_told(tmp_path: Path) -> None:
@@ -299,7 +299,7 @@ REJECTING: dict[str, tuple[Callable[[Tree], object], set[str]]] = {
 def test_what_rejects_is_found(change: Callable[[Tree], object], rules: set[str], tmp_path: Path) -> None:
     tree = make_tree(tmp_path)
     change(tree)
-    report = check_path(tree.folder, round="1.0")
+    report = check(tree.folder, round="1.0")
     found = {finding.rule for finding in deciding(report)}
     assert found == rules
     assert (report.official is Verdict.ACCEPTED) is (not found)
@@ -313,7 +313,7 @@ def test_what_rejects_is_found(change: Callable[[Tree], object], rules: set[str]
 @pytest.mark.skipif(not CORPUS.is_dir(), reason="published packages are not there")
 @pytest.mark.parametrize("tree", [p for p in sorted(CORPUS.glob("v[14].[01]/*")) if p.is_dir()], ids=lambda p: p.name)
 def test_of_published_packages_the_rejected_ones_have_a_reason_and_the_others_none(tree: Path) -> None:
-    report = check_path(tree)
+    report = check(tree)
     assert bool(deciding(report)) is (report.official is not Verdict.ACCEPTED)
 
 
@@ -324,7 +324,7 @@ COVERS = {None: True, "rack1": True, "rack1/resnet": True, "rack1/bert": False, 
 def test_a_waiver_covers_the_entry_or_system_it_names(tmp_path: Path) -> None:
     tree = make_tree(tmp_path)
     tree.log(4).unlink()
-    [finding] = deciding(check_path(tree.folder))
+    [finding] = deciding(check(tree.folder))
     for entry, covered in COVERS.items():
         waiver = Waiver(rule="entry.run-count", entry=entry, reason="It is known to all.", expires="never")
         assert (waiver_of(finding, [waiver]) is waiver) is covered, entry

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from mlsub import check
 from mlsub.io import MlsubError
 from mlsub.log.rewrite import rewrite
 from mlsub.packing import prepare, truncate
-from mlsub.workspace import check_path
 from tools.support.make_tree import Log
 from tools.support.runner import run
 from tools.support.workplace import Workplace, files, rules
@@ -104,7 +104,7 @@ def test_scaling_is_that_of_the_command_in_the_package(workplace: Workplace) -> 
     assert (made.to, made.source, made.prepared) == (f"{ENTRY}/scaling.json", None, ("scaling",))
     workplace.out = workplace.folder / "out/again/v4.0/ACME"
     assert workplace.pack().written and (workplace.out / ENTRY / "scaling.json").read_bytes() == written
-    [entry] = check_path(workplace.out).entries
+    [entry] = check(workplace.out).entries
     assert entry.score.scaling_file and entry.score.as_expected
 
 

@@ -10,10 +10,10 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlsub.commands.init.draft import manifest_text, path
+from mlsub.commands.init.run import manifest_text, path
 from mlsub.io import MlsubError
 from mlsub.io.problems import FileProblemsError
-from mlsub.packing.read import expand, manifest_schema, read_manifest
+from mlsub.packing.read import FORM, expand, read_manifest
 
 GOOD = """\
 organisation: ACME
@@ -94,7 +94,7 @@ def test_no_such_file_is_an_error_of_its_own(tmp_path: Path) -> None:
 
 
 def test_every_word_of_the_schema_says_what_it_means() -> None:
-    schema = manifest_schema()
+    schema = FORM.schema()
     for name, words in (
         ("", schema["properties"]),
         *((k, v.get("properties", {})) for k, v in schema["$defs"].items()),

@@ -61,6 +61,17 @@ def test_errors_of_a_run_that_its_entry_may_hold_are_notes(tmp_path: Path) -> No
     assert "key.eval_accuracy.target" in [ask["rule"] for ask in asks["asks"] if ask["severity"] == "error"]
 
 
+@pytest.mark.parametrize(("status", "severity"), [("success", "note"), ("aborted", "error")])
+def test_missing_runs_alone_are_asked_for_once(status: str, severity: str, tmp_path: Path) -> None:
+    tree = make_tree(tmp_path, "v4.0")
+    tree.edit(lambda log: log.put("run_stop", metadata={"status": status}))
+    for number in range(2, 5):
+        tree.log(number).unlink()
+    one = run("review", tree.folder, "--only", "official", "--format", "json").document["organisations"][0]
+    asked = {ask["rule"]: ask["severity"] for ask in (*one["asks"], *one["notes"])}
+    assert asked == {"entry.run-count": "error", "rcp.insufficient-convergence": severity}
+
+
 def test_findings_in_words(tmp_path: Path, expected_text: ExpectedText) -> None:
     outcome = run("review", write_tree(tmp_path, every(stretch(1.098))), "--ignore", "key.")
     assert (outcome.status, outcome.stderr) == (1, "")

@@ -11,6 +11,8 @@ from typing import Any, NoReturn
 
 import pytest
 
+from tools.support.effort import HUNG
+
 #: Where a picture of each page is put; nowhere without it.
 SCREENSHOTS = os.environ.get("MLSUB_SCREENSHOTS")
 #: Set where the browser has to be there, so that its tests cannot be passed over without a word.
@@ -65,6 +67,7 @@ class Opened:
         self._site = site
         self.context = browser.new_context(viewport={"width": 1280, "height": 900}, **context)
         self.page = self.context.new_page()
+        self.page.set_default_timeout(HUNG * 1000)
         self.said: list[str] = []
         self.asked: list[str] = []
         self.page.on("console", lambda message: self.said.append(message.text))

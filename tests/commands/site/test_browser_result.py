@@ -178,6 +178,10 @@ def test_a_round_shows_all_results_with_their_whole_names(browser: Any, rounds: 
         assert ticks.count() > 1
         assert all(re.fullmatch(r"[\d.,]+", text) for text in ticks.all_text_contents()), "each tick has its number"
         assert opened.violations() == []
+        assert opened.page.locator("table.fold").count() == (width < 1000), "where there is room no table folds"
+        opened.page.get_by_role("radio", name="any size").check()
+        title, tools = (opened.page.locator(f".chart {part}").first.bounding_box() for part in ("figcaption", ".tools"))
+        assert width < 1000 or tools["y"] < title["y"] + title["height"], "buttons stay beside the title"
         opened.screenshot(f"round-{width}-{scheme}/{ROUND}")
 
 
@@ -199,7 +203,8 @@ def test_a_round_of_many_shows_the_fastest_of_each_size_and_family_at_first(brow
         opened.page.get_by_role("radio", name="any size").check()
         assert dots.count() == 5, "and the larger one"
         assert title.inner_text() == "ResNet-50, Closed division: 5 of 27 results"
-        for label in ("rack26", "rack27", "8 accelerators: 4 of 26 results", "512 accelerators"):
+        sizes = ("8 accelerators: 4 of 26 results", "512 accelerators")
+        for label in (*sizes, "rack26", "8 × MI250X", "rack27", "64 × 8"):
             assert label in labels(opened)
         assert "rack21" not in labels(opened)
         assert opened.page.locator("figure[data-kind=round]").bounding_box()["height"] < 700
@@ -242,7 +247,7 @@ def point(opened: Opened, figure: int, place: int, name: str = "dot") -> None:
 
 
 def tip(opened: Opened, figure: int) -> str:
-    found: str = opened.page.locator("figure.chart").nth(figure).locator("g[aria-label=tip]").text_content(timeout=5000)
+    found: str = opened.page.locator("figure.chart").nth(figure).locator("g[aria-label=tip]").text_content()
     return found
 
 
@@ -401,6 +406,7 @@ def test_families_of_several_sizes_are_drawn_by_their_efficiency(browser: Any, h
         area = chart.locator(".plot-area")
         assert area.locator("[data-mark=dot] > *").count() == 2
         assert area.locator("svg text", has_text="ACME, A100: 75 %").count() == 1
+        assert chart.locator("figcaption").inner_text() == "Scaling efficiency, v1.0"
         area.focus()
         opened.page.keyboard.press("End")
         assert chart.locator(".said").inner_text() == "ACME, A100, v1.0\n64 accelerators: 75 %\n5 minutes"
@@ -419,6 +425,29 @@ def test_marks_of_one_place_do_not_cover_each_other(browser: Any, tmp_path: Path
             marks = opened.page.locator("#chart-sizes [data-mark=dot] > *").all()
             places = {(round(box["x"]), round(box["y"])) for mark in marks if (box := mark.bounding_box())}
             assert len(places) == len(marks) == 7, view
+
+
+def test_marks_stay_at_their_number_of_accelerators(browser: Any, tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    for number in range(2, 14):
+        tree.add_system(f"rack{number}", accelerators_per_node=4 if number == 2 else 8)
+        tree.add_entry("resnet", f"rack{number}")
+    tree.add_system("large", number_of_nodes=256)
+    tree.add_entry("resnet", "large")
+    build_site(checked(tree.folder), tmp_path / "site")
+    with Opened(browser, tmp_path / "site", f"{BENCHMARK}#view=any-size") as opened:
+        opened.page.set_viewport_size({"width": 390, "height": 900})
+        opened.page.wait_for_timeout(150)
+        chart = opened.page.locator("#chart-sizes svg.plot")
+        places = chart.evaluate("(svg, numbers) => numbers.map(svg.scale('x').apply)", [4, 8, 2048])
+        left = chart.bounding_box()["x"]
+        nearest = []
+        for mark in chart.locator("[data-mark=dot] > *").all():
+            box = mark.bounding_box()
+            apart = [abs(box["x"] + box["width"] / 2 - left - place) for place in places]
+            assert min(apart) < 7
+            nearest.append(apart.index(min(apart)))
+        assert [nearest.count(place) for place in range(3)] == [1, 12, 1]
 
 
 def test_the_choice_is_in_the_address(browser: Any, history: Path) -> None:
@@ -447,7 +476,7 @@ def test_without_scripts_the_results_of_one_size_are_there_as_a_table(browser: A
 
 def test_names_lead_to_the_pages_about_them(browser: Any, history: Path) -> None:
     with Opened(browser, history, BENCHMARK) as opened:
-        for name, title in (("rack8", "rack8, ACME"), ("ZETA", "ZETA"), ("512 × A100", "A100")):
+        for name, title in (("rack8", "rack8, ACME"), ("ZETA", "ZETA"), ("64 × 8 A100", "A100")):
             opened.page.goto((history / "index.html").as_uri())
             opened.page.goto(f"{(history / BENCHMARK).as_uri()}#view=any-size")
             opened.page.get_by_role("link", name=name, exact=True).first.click()

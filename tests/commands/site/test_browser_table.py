@@ -98,13 +98,24 @@ def test_the_counts_of_a_facet_follow_the_other_choices(browser: Any, site: Path
         assert opened.counts("Round") == {"v1.1": 1, "v1.0": 1}
         assert opened.counts("Benchmark") == {"BERT": 1, "ResNet-50": 2}, "those of its own as without it"
         opened.tick("Benchmark", "BERT")
-        assert opened.column_of(TITLE) == ["BERT", "ResNet-50", "ResNet-50"], "several of one facet"
+        assert opened.column_of(TITLE) == ["ResNet-50", "BERT", "ResNet-50"], "several of one facet"
         opened.tick("Organisation", "ZETA")
         assert opened.counts("Benchmark") == {"BERT": 0, "ResNet-50": 1}, "what is chosen stays to be taken back"
         opened.page.get_by_role("button", name="Remove Benchmark: ResNet-50").click()
         assert (opened.shown, opened.column_of(TITLE)) == ("0 of 4 results", [])
         opened.page.get_by_role("button", name="Clear all").click()
         assert (opened.shown, opened.choice) == ("4 of 4 results", "division_name=")
+        assert opened.said == []
+
+
+def test_the_newest_round_comes_first_and_then_benchmarks_the_fastest_first(browser: Any, history: Path) -> None:
+    with Table(browser, history) as opened:
+        shown = list(zip(opened.column_of(2), opened.column_of(MINUTES), opened.column_of(7), strict=True))
+        assert shown == [
+            ("v1.1", "1.50", "512"), ("v1.1", "25.0", "8"), ("v1.1", "200", "CPU only"),
+            ("v1.0", "5.00", "64"), ("v1.0", "30.0", "8"), ("v1.0", "40.0", "16"),
+        ]  # fmt: skip
+        assert opened.counts("Accelerator count")["CPU only"] == 1
         assert opened.said == []
 
 

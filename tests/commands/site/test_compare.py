@@ -15,11 +15,13 @@ from msgspec.structs import replace
 
 from mlsub.commands.site.compare_page import Comparisons, compare_page, name_of
 from mlsub.commands.site.page import render_table, three_text
-from mlsub.commands.site.result_page import Around, is_pattern, result_page, source_href
+from mlsub.commands.site.result_page import is_pattern, result_page, source_href
 from mlsub.commands.site.results import Results, Site
 from mlsub.commands.site.runs import convergence_section
 from mlsub.commands.site.views import standings
 from mlsub.present.document import Column, Span, Table
+from mlsub.score.difference.measure import measure
+from mlsub.score.difference.words import explain
 from tests.commands.site.sites import blocks_of, changed, facts_of, made_of, script, sections_of, site_of, words_of
 from tests.commands.site.sites import charts_of as charts
 from tools.support.make_tree import make_tree
@@ -104,24 +106,31 @@ def site(tmp_path: Path) -> Site:
 
 
 def test_a_result_has_its_rank_and_why_its_neighbours_are_faster_and_slower(site: Site) -> None:
-    around = Around(*Comparisons(site.results).beside(site.results[0]))
-    page = result_page(site.results[0], around=around)
+    page = result_page(site.results[0], *Comparisons(site.results).beside(site.results[0]))
     assert facts_of(page)["Rank"] == Span(
         "2nd of 3 at this size; 2nd of 3 per accelerator", note="Closed results of v1.0"
     )
     (table,) = blocks_of(sections_of(page)["neighbours"], Table)
     shown = [[cell.text for cell in row if isinstance(cell, Span)] for row in table.rows]
     assert [row[:1] + row[2:3] for row in shown] == [["next faster", "10.0"], ["next slower", "15.0"]]
-    assert shown[0][3].startswith("B is 16.7 % shorter (1.20x, 12.000000 → 10.000000 min)")
-    assert shown[1][3].startswith("B is 25.0 % longer (0.80x, 12.000000 → 15.000000 min)")
+    assert shown[0][3].startswith("B is 16.7 % shorter (1.20x, 12.0 → 10.0 min)")
+    assert shown[1][3].startswith("B is 25.0 % longer (0.80x, 12.0 → 15.0 min)")
     first = table.rows[0][0]
     assert isinstance(first, Span)
     assert first.link == "compare.html#a=training_1.0_acme_rack1_resnet&b=training_1.0_acme_rack2_resnet"
 
 
+def test_the_sentence_on_a_neighbour_names_accelerators_that_differ(site: Site) -> None:
+    one, other = (changed(site.results[0], accelerator_name=chip) for chip in ("MI325X", "MI355X"))
+    none = changed(one, accelerator_name=None, accelerator_model_name="N/A", accelerators_count=0)
+    answers = [explain(measure(one.result), measure(it.result)).answer for it in (other, none, one)]
+    assert answers[0].endswith(" Also different: accelerator MI325X -> MI355X.")
+    assert answers[1].endswith(" Also different: accelerator MI325X -> CPU only.")
+    assert "accelerator" not in answers[2]
+
+
 def test_folders_without_logs_are_said_beside_a_rank(site: Site) -> None:
-    around = Around("1st of 2 at this size")
-    note = facts_of(result_page(changed(site.results[0], without_logs=2), around=around))["Rank"].note
+    note = facts_of(result_page(changed(site.results[0], without_logs=2), "1st of 2 at this size"))["Rank"].note
     assert note == "Closed results of v1.0; 2 folders of ResNet-50 in v1.0 have no logs here."
 
 

@@ -14,7 +14,8 @@ from mlsub.commands.site.charts import legend_of, looks
 from mlsub.commands.site.groups import group_pages
 from mlsub.commands.site.home import home_page
 from mlsub.commands.site.page import STATIC, Frame, Page, write_page
-from mlsub.commands.site.results import CPU_ONLY, NO_ACCELERATOR, Results, Site
+from mlsub.commands.site.results import NO_ACCELERATOR, Results, Site
+from mlsub.submission.result import CPU_ONLY
 from mlsub.systems.names import all_chips
 from tests.commands.site.sites import (
     Words,
@@ -129,6 +130,7 @@ def test_a_benchmark_has_all_its_results_as_data_and_the_fastest_as_a_table(page
     ], "those of the size that is compared"  # fmt: skip
     facts = {name: cell.text for name, cell in facts_of(page).items()}
     assert facts["Rounds that may be compared"] == "v0.7; v4.0 to v5.0"
+    assert facts_of(page)["Fastest in minutes"].note == "on 8 accelerators"
     assert (facts["Compared on accelerators"], facts["Fastest in minutes"], facts["By"]) == (
         "8",
         "5.00",

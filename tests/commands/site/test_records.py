@@ -17,7 +17,8 @@ from mlsub.commands.site.groups import group_pages
 from mlsub.commands.site.home import home_page, news, records_beaten
 from mlsub.commands.site.results import Site, minutes_of
 from mlsub.commands.site.tables import rounds_table
-from mlsub.present.document import Chart
+from mlsub.commands.site.views import best_tables, by_round
+from mlsub.present.document import Chart, text_of
 from tests.commands.site.sites import (
     changed,
     charts_of,
@@ -270,6 +271,17 @@ def test_a_headline_is_marked_where_it_rests_on_a_round_of_which_folders_have_no
         chart = record_chart(site, site.benchmarks[0])
         assert chart is not None
         assert chart.title == f"BERT on 8 accelerators: 3 minutes (A100) in v1.0, not beaten since{mark}"
+
+
+def test_a_round_of_which_folders_have_no_logs_is_marked_at_one_size_too() -> None:
+    few, many = (["bert", "ACME", "NVIDIA A100", count, 3.0] for count in (8, 64))
+    site = made_of({"1.0": [few, few], "1.1": [many], "2.0": [few]}, ["1.1"])
+    chart = record_chart(site, site.benchmarks[0])
+    assert chart is not None
+    assert chart.title == "BERT on 8 accelerators: 3 minutes (A100) in v1.0, not beaten since†"
+    tables = best_tables(site.results, "fastest", by_round(site.results))
+    rows = [[text_of(cell).strip() for cell in table.rows[0][1:]] for table in tables]
+    assert rows == [["3.00", "†", "3.00"], ["24.0", "192†", "24.0"], ["3.00", "3.00†", "3.00"]]
 
 
 def test_scripts_know_which_results_are_of_rounds_whose_folders_have_no_logs() -> None:

@@ -39,7 +39,7 @@ def page_of(one: SiteRound) -> Page:
 
 
 def fastest_table(results: Results) -> Table:
-    return next(best_tables(results, "fastest", by_round(results.rounds)))
+    return next(best_tables(results, "fastest", by_round(results)))
 
 
 def test_names_that_a_file_system_takes_for_one_get_pages_of_their_own(tmp_path: Path) -> None:

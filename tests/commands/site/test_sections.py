@@ -19,6 +19,7 @@ from mlsub.commands.site.result_page import (
 from mlsub.commands.site.results import SiteResult
 from mlsub.commands.site.runs import convergence_section, runs_section
 from mlsub.present.document import Chart, Section, Series, Table
+from mlsub.present.findings import grouped
 from mlsub.present.footnote import footnote
 from tests.commands.site.sites import (
     changed,
@@ -222,9 +223,12 @@ def test_descriptions_of_one_system_stand_together_where_they_say_the_same(tmp_p
 def test_the_same_defect_in_many_runs_is_one_row_with_its_places(tree: Tree) -> None:
     tree.edit(lambda log: log.put("lars_epsilon", value=1.0), 0, 1)
     found = result(tree)
-    (table,) = tables_of(findings_section(found.result.findings, forgiven=False))
+    section = findings_section(found.result.findings, forgiven=False)
+    (table,) = tables_of(section)
+    assert words_of(section)[0].startswith(f"{len(grouped(found.result.findings))} findings: 2 errors")
     (row,) = [row for row in table.rows if row[1].text == "key.lars_epsilon.value"]
     assert row[0].text == "error"
+    assert table.caption == "2 errors in 3 places"
     assert "expected: exactly 0.0" in row[2].text
     assert [place.rpartition(":")[0] for place in row[3].text.splitlines()] == ["results/rack1/resnet/result_{0,1}.txt"]
 
@@ -239,7 +243,7 @@ def test_long_tables_are_cut_and_say_so(tree: Tree, monkeypatch: pytest.MonkeyPa
         assert words_of(section)[-1] == f"The first 1 of {last} are shown."
     findings = findings_section(found.result.findings, forgiven=False)
     (table,) = tables_of(findings)
-    assert (table.caption, len(table.rows)) == ("2 errors, of which the first 1 are shown", 1)
+    assert (table.caption, len(table.rows)) == ("2 errors in 3 places, of which the first 1 are shown", 1)
 
 
 @pytest.mark.slow

@@ -169,8 +169,11 @@ def observed(*entries: Result, against: Sequence[Result] = ()) -> dict[str, list
     found: dict[str, list[Observation]] = {}
     for observations in observe_runs(entries, against).values():
         for observation in observations:
-            undone = observation.undone.words if observation.undone else ""
-            assert (observation.finding.actual or "").endswith(undone), "the score without it is said last"
+            numbers, actual = observation.numbers, observation.finding.actual or ""
+            if numbers.get("minutes_undone") is not None:
+                said = actual.rpartition(f"; {numbers['minutes']:.6f} minutes as logged")[2]
+                same = abs(numbers["minutes"] - numbers["minutes_undone"]) < 5e-7
+                assert said.startswith(" and " if same else f", {numbers['minutes_undone']:.6f} "), "the score without"
             found.setdefault(observation.finding.rule, []).append(observation)
     return found
 

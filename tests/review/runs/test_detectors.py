@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -12,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.log.trace import MAX_TIME_MS
+from mlsub.review.runs import model
 from mlsub.review.runs.changes import find_changes
 from mlsub.review.runs.detect import observe_runs
 from mlsub.review.runs.stretch import measure_stretch
@@ -169,9 +172,8 @@ def test_a_limit_is_met_to_the_millisecond(rule: str) -> None:
 def test_a_silence_that_other_runs_do_not_have() -> None:
     found = observed(entry({1: lambda made: delay(made, "block_start", 143_900)}))["inspect.silent-gap"][0]
     assert (found.numbers["gap_ms"], found.numbers["habit_ms"]) == (143_901, 0.0)
-    assert found.undone is not None
-    assert found.undone.how == "without the silence"
-    assert found.undone.minutes_undone == pytest.approx(clean_score(), abs=1e-3)
+    assert str(found.finding.actual).endswith(" without the silence")
+    assert found.numbers["minutes_undone"] == pytest.approx(clean_score(), abs=1e-3)
 
 
 def clean_score() -> float:
@@ -375,3 +377,8 @@ def test_the_same_submitter_and_benchmark(
     before = entry(org=old, round_=rounds[0], benchmark=folders[0])
     after = entry(every(tuned), org=new, round_=rounds[1], start_ms=1_650_000_000_000, benchmark=folders[1])
     assert bool(list(find_changes([before, after]))) is compared
+
+
+def test_each_threshold_has_a_detector_that_asks_for_it() -> None:
+    sources = "".join(file.read_text() for file in Path(model.__file__).parent.glob("*.py"))
+    assert set(re.findall(r"(?:limits|thresholds\(\))\[.(\w+).\]", sources)) == set(model.thresholds())

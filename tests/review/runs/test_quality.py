@@ -59,33 +59,26 @@ def fastest(count: int) -> list[int]:
 def test_four_runs_that_stop_below_the_target() -> None:
     runs = fastest(4)
     found = the_one("inspect.stops-below", entry(dict.fromkeys(runs, stops_below)))
-    assert found.undone is not None
-    assert set(found.undone.runs) == {f"result_{n}.txt" for n in runs}
+    assert set(found.numbers["runs"]) == {f"result_{n}.txt" for n in runs}
     actual = str(found.finding.actual)
     assert actual.startswith("4 of 10 runs, the 4 fastest: result_")
     assert " at 0.7193, 1 ms before run_stop, " in actual
     # By the rules one run may fall out at each end, so four that do not count leave no score.
-    assert found.undone.minutes_undone is None
+    assert found.numbers["minutes_undone"] is None
     rest = sorted(log.run.minutes or 0.0 for n, log in enumerate(entry().logs) if n not in runs)
-    assert found.undone.minutes_without == pytest.approx(sum(rest[1:-1]) / 4)
-    assert found.undone.minutes is not None and found.undone.minutes < rest[0]
+    assert found.numbers["minutes"] < rest[0]
     assert actual.endswith(
-        f"; the target is reached after run_stop in 4; {found.undone.minutes:.6f} minutes as logged, no score with "
+        f"; the target is reached after run_stop in 4; {found.numbers['minutes']:.6f} minutes as logged, no score with "
         "them counted as not converged: 4 such runs, and 1 may fall out; the other 6 have an olympic mean of "
         f"{sum(rest[1:-1]) / 4:.6f} minutes"
-    )
-    assert found.undone.why == (
-        "a run that does not reach the target does not count, and stands for the slowest; 1 of the slowest and of the "
-        "fastest fall out"
     )
 
 
 def test_one_run_that_stops_below_the_target_may_fall_out() -> None:
     [run] = fastest(1)
     found = the_one("inspect.stops-below", entry({run: stops_below}))
-    assert found.undone is not None
     times = sorted(log.run.minutes or 0.0 for n, log in enumerate(entry().logs) if n != run)
-    assert found.undone.minutes_undone == pytest.approx(sum(times[1:]) / 8)
+    assert found.numbers["minutes_undone"] == pytest.approx(sum(times[1:]) / 8)
     assert ", the fastest: result_" in str(found.finding.actual)
     assert str(found.finding.actual).endswith(f" {sum(times[1:]) / 8:.6f} with it counted as not converged")
 
@@ -97,12 +90,10 @@ def test_runs_that_reached_the_target_and_stop_below_it() -> None:
 
     runs = fastest(4)
     found = the_one("inspect.stops-below", entry(dict.fromkeys(runs, earlier_above)))
-    assert found.undone is not None
-    assert found.undone.how == "if they had ended where they reached it"
-    assert found.undone.minutes is not None and found.undone.minutes_undone is not None
-    assert found.undone.minutes_undone < found.undone.minutes < (found.undone.minutes_without or 0)
-    assert "; the target is reached before that in 4; " in str(found.finding.actual)
-    assert "; the other 6 have an olympic mean of " in str(found.finding.actual)
+    said, others = str(found.finding.actual).split("; the other 6 have an olympic mean of ")
+    assert said.endswith(" if they had ended where they reached it")
+    assert found.numbers["minutes_undone"] < found.numbers["minutes"] < float(others.split()[0])
+    assert "; the target is reached before that in 4; " in said
 
 
 def test_runs_that_never_reach_the_target() -> None:
@@ -111,7 +102,7 @@ def test_runs_that_never_reach_the_target() -> None:
 
     found = the_one("inspect.stops-below", entry({fastest(1)[0]: stops_below, fastest(2)[1]: never}))
     assert "; the target is reached after run_stop in 1, nowhere in 1; " in str(found.finding.actual)
-    assert found.undone is not None and found.undone.minutes_undone is None
+    assert found.numbers["minutes_undone"] is None
 
 
 def test_open_may_stop_anywhere() -> None:

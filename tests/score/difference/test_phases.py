@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from mlsub.log import lengths as module
 from mlsub.log.events import LogReader, read_log
 from mlsub.log.lengths import IntervalFold, Intervals, Span
-from mlsub.score.difference.measure import TIMED, Phases, _count_blocks, phases_of
+from mlsub.score.difference.measure import TIMED, Phases, _count_blocks, _timed_region, phases_of
 from tools.support.judging import report_on
 
 INF = float("inf")
@@ -124,7 +124,9 @@ def test_blocks_are_those_of_the_timed_region(tmp_path: Path) -> None:
     before, after = (("block_start", 1), ("block_stop", 2)), (("block_start", 52), ("block_stop", 60))
     timed = (("run_start", 10), ("block_stop", 30), ("block_start", 42), ("block_stop", 50), ("run_stop", 50))
     file = log(tmp_path / "result_0.txt", *before, *timed[:1], ("block_start", 10), *timed[1:], *after)
-    assert _count_blocks(report_on(file, "training", "5.1", intervals=True)) == 2
+    region = _timed_region(report_on(file, "training", "5.1", intervals=True))
+    assert region is not None
+    assert _count_blocks(*region[:2]) == 2
 
 
 def test_times_that_are_no_times_and_text_between_are_passed_over(tmp_path: Path) -> None:

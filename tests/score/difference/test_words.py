@@ -86,7 +86,7 @@ def test_the_largest_parts_come_first_and_small_ones_together() -> None:
         TimePart(name="end", old=190, new=9.94, unit="s", minutes=-3.001),
     )
     assert answer(SIDE, lasting(8), parts, None) == (
-        "B is 20.0 % shorter (1.25x, 10.000000 -> 8.000000 min): end of the run 190.0 s -> 9.9 s (-3.00 min), "
+        "B is 20.0 % shorter (1.25x, 10.0 -> 8.00 min): end of the run 190.0 s -> 9.9 s (-3.00 min), "
         "pauses 10.0 s -> 70.0 s (+1.00 min), all else +0.00 min."
     )
 
@@ -94,9 +94,11 @@ def test_the_largest_parts_come_first_and_small_ones_together() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        (10, 10, "B takes as long as A (10.000000 -> 10.000000 min)."),
-        (10, 20, "B is 100.0 % longer (0.50x, 10.000000 -> 20.000000 min)."),
-        (10, -1, "The times are 10.000000 -> -1.000000 min."),
+        (10, 10, "B takes as long as A (10.0 -> 10.0 min)."),
+        (10, 20, "B is 100.0 % longer (0.50x, 10.0 -> 20.0 min)."),
+        (1200, 0.125, "B is 100.0 % shorter (9600.00x, 1200 -> 0.125 min)."),
+        (10, 10.01, "B is 0.1 % longer (1.00x, 10.000000 -> 10.010000 min)."),
+        (10, -1, "The times are 10.0 -> -1.00 min."),
         (None, 1, "A has no time to compare."),
         (None, None, "A and B have no time to compare."),
     ],

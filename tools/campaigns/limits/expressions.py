@@ -51,7 +51,7 @@ MADE: dict[str, Callable[[], Any] | None] = {
     "mlsub/commands/audit/sentence.py:_figure_pattern": _made("commands.audit.sentence:_figure_pattern"),
     "mlsub/commands/audit/sentence.py:_kind_pattern": _made("commands.audit.sentence:_kind_pattern", "alike"),
     "mlsub/commands/audit/subject.py:differences": lambda: r"dgx[\W_]{1,3}a100",
-    "mlsub/log/private/patterns.py:_filled": None,
+    "mlsub/log/private/patterns.py:compiled": None,
     "mlsub/packing/redactor.py:compile_text": _made("packing.redactor:compile_text", "ab*cd"),
     "mlsub/io/problems.py:pattern": None,
     "mlsub/io/show.py:spellings": _made("io.show:spellings", (("dgx a100", ("a",)), ("tpu", ("b",)))),
@@ -155,7 +155,7 @@ def _text(file: str, function: ast.FunctionDef, pattern: ast.expr) -> str | byte
 def _of_data() -> Iterator[Expression]:
     """The expressions that data have: names of stray files, fields of descriptions, schemas of documents."""
     from mlsub.io.data import shipped
-    from mlsub.log.private.patterns import all_forms
+    from mlsub.log.private.patterns import LOOKS, all_forms, compiled
     from mlsub.submission import file_tree
     from mlsub.systems.fields import fields, pattern_of
 
@@ -169,10 +169,11 @@ def _of_data() -> Iterator[Expression]:
         yield Expression(place, re.compile(schema or ""))
     for look in (look for looks in all_forms() for look in looks):
         place = f"mlsub/log/private/looks.yaml:{look.near[0].decode()}"
-        form = look.compiled
-        yield Expression(place, form.pattern)
-        if form.back is not None:
-            yield Expression(place, form.back, False)
+        yield Expression(place, compiled(look.form.pattern))
+        if look.form.back is not None:
+            yield Expression(place, compiled(look.form.back), False)
+    for name, pattern in LOOKS.checks.items():
+        yield Expression(f"mlsub/log/private/looks.yaml:{name}", compiled(pattern), False)
 
 
 @cache

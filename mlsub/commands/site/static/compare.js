@@ -3,7 +3,7 @@
 // compare.html, whose address names the two after "#" as their pages are called: a=NAME&b=NAME. That page shares the difference
 // of their minutes out as mlsub compare does (mlsub/score/difference), of which this says the same, number by number.
 (() => {
-  const { root, make, load, number, short, three } = window.mlsub;
+  const { root, make, load, number, short, three, chipOf, chipsOf } = window.mlsub;
   const nameOf = (href) => /(?:^|\/)results\/([^/#?]+)\.html$/.exec(href ?? "")?.[1];
   const addressOf = (a, b) => `${root}compare.html#${new URLSearchParams({ a, b })}`;
 
@@ -12,11 +12,17 @@
   let chosen = [];
   const recall = () => (chosen = window.mlsubMemory.remembered(KEY)?.split(" ").filter(Boolean) ?? chosen);
   const bar = make("aside", { className: "comparing", hidden: true, ariaLabel: "Results to compare" });
+  // A result as people call it, where its data are loaded; until then as its page is called.
+  const calledOf = (name) => {
+    const row = window.mlsubResults && window.mlsub.results().find(({ href }) => nameOf(href) === name);
+    return row ? [row.organisation_name, row.system_name, row.benchmark_title, row.round_key].join(", ") : name.replaceAll("_", " ");
+  };
   const show = () => {
     for (const box of document.querySelectorAll("input.tick")) box.checked = chosen.includes(box.value);
+    if (chosen.length && !window.mlsubResults) load("data/results.js").then(show, () => {});
     const names = chosen.map((name) => {
-      const away = make("button", { type: "button", textContent: `${name.replaceAll("_", " ")} ×`, onclick: () => tick(name, false) });
-      away.setAttribute("aria-label", `Do not compare ${name.replaceAll("_", " ")}`);
+      const away = make("button", { type: "button", textContent: `${calledOf(name)} ×`, onclick: () => tick(name, false) });
+      away.setAttribute("aria-label", `Do not compare ${calledOf(name)}`);
       return away;
     });
     const go = chosen.length < 2 ? "Tick another result to compare it with." : make("a", { href: addressOf(...chosen), textContent: "Compare the two" });
@@ -147,20 +153,25 @@
     return words.length ? ` A run has ${words.join(", ")}.` : "";
   };
   const changesWords = (changes) => {
-    const telling = ["global_batch_size", "opt_name"].map((key) => changes.find(([name]) => name === key)).filter(Boolean);
+    const telling = ["accelerator", "global_batch_size", "opt_name"].map((key) => changes.find(([name]) => name === key)).filter(Boolean);
     const rest = changes.length - telling.length;
     const words = telling.map(([name, one, other]) => `${name} ${cut(one)} -> ${cut(other)}`);
     if (rest) words.push(`${rest} ${telling.length ? "more " : ""}logged value${rest > 1 ? "s" : ""}`);
     return changes.length ? ` Also different: ${words.join(", ")}.` : "";
   };
   const timesWords = ({ minutes: one }, { minutes: other }) => {
-    const times = `${fixed(one, 6)} -> ${fixed(other, 6)} min`;
+    // Three digits, or six decimals of times that only those tell apart.
+    const three = [one, other].map((time) => fixed(time, [1, 10, 100].filter((limit) => Math.abs(time) < limit).length));
+    const times = `${(one === other || three[0] !== three[1] ? three : [fixed(one, 6), fixed(other, 6)]).join(" -> ")} min`;
     if (one === other) return `B takes as long as A (${times})`;
     if (Math.min(one, other) <= 0) return `The times are ${times}`;
     return `B is ${fixed((Math.abs(other - one) / one) * 100, 1)} % ${other < one ? "shorter" : "longer"} (${fixed(one / other, 2)}x, ${times})`;
   };
   // What differs: the sentence, the parts, and hyperparameters as name, A and B. "because" says why there are no parts.
-  const differenceOf = (a, b, changes, because) => {
+  const differenceOf = (sides, logged, because) => {
+    const [a, b] = sides.map(({ entry }) => entry);
+    const chips = sides.map(({ row }) => chipOf(row));
+    const changes = chips[0] === chips[1] ? logged : [["accelerator", ...chips], ...logged];
     const missing = [["A", a], ["B", b]].filter(([, side]) => side.minutes === null).map(([name]) => name);
     const undivided = because ?? a.undivided ?? b.undivided ?? (missing.length ? "one of them has no time" : null);
     const parts = undivided ? [] : partsOf(a, b);
@@ -197,7 +208,7 @@
       ["system", ({ row }) => row.system_name],
       ["organisation", ({ row }) => row.organisation_name],
       ["round, division", ({ row }) => `${row.round_key}, ${row.division_name}`],
-      ["accelerators", ({ row }) => (row.accelerators_count ? `${whole(row.accelerators_count)} × ${row.accelerator_name ?? row.accelerator_model_name ?? "?"}` : NONE)],
+      ["accelerators", ({ row }) => chipsOf(row)],
       ["nodes", ({ row }) => row.number_of_nodes],
       ["framework", ({ row }) => row.framework],
       ["minutes", ({ entry }) => six(entry.minutes) + (entry.of === "mean" ? ` (no score: the mean of ${entry.counted} runs)` : "")],
@@ -275,15 +286,14 @@
     const [a, b] = sides;
     const { changes, same } = changesOf(sides);
     const other = a.row.benchmark_name !== b.row.benchmark_name || a.row.usage !== b.row.usage;
-    const { parts, said } = differenceOf(a.entry, b.entry, changes, other ? "they train different benchmarks" : null);
+    const { parts, said } = differenceOf(sides, changes, other ? "they train different benchmarks" : null);
     const warnings = [
       [a.row.division_name !== b.row.division_name, "Closed and Open results are not comparable: Open results may use another model or target."],
       [!other && a.entry.group !== b.entry.group, "MLCommons does not call results of these two rounds comparable: the benchmark changed."],
     ].flatMap(([holds, words]) => (holds ? [make("p", { className: "note", textContent: words })] : []));
     document.title = sides.map(({ name }) => name).join("; ");
     const swap = make("a", { href: addressOf(names[1], names[0]) }, "Exchange A and B");
-    const chips = ({ accelerators_count: count, accelerator_name: chip }) => (count && chip ? `, ${whole(count)} × ${chip}` : "");
-    const named = sides.map(({ row, name }) => make("li", {}, make("a", { href: row.href }, name), `${chips(row)}: ${row.benchmark_title}, ${row.round_key}, ${row.published_minutes === null ? "no score" : `${three(row.published_minutes)} minutes`}`));
+    const named = sides.map(({ row, name }) => make("li", {}, make("a", { href: row.href }, name), `, ${chipsOf(row)}: ${row.benchmark_title}, ${row.round_key}, ${row.published_minutes === null ? "no score" : `${three(row.published_minutes)} minutes`}`));
     charts.before(make("ul", {}, ...named), make("p", { className: "answer", textContent: arrows(said) }), ...warnings, make("p", {}, swap));
     waterfall(figures[0], parts, sides);
     curves(figures[1], "minutes", "Minutes since run_start", sides);

@@ -10,17 +10,24 @@
   const titleOf = (key) => TITLES[key] ?? window.mlsubResults.columns.find((one) => one.key === key).title.toLowerCase();
 
   // Who calls a result what, where no table of names has its vendor or family.
-  const makerOf = (result, data) => result[data.by] ?? (result.accelerators_count === 0 ? "CPU only" : "no known accelerator");
+  const CPU_ONLY = "CPU only";
+  const makerOf = (result, data) => result[data.by] ?? (result.accelerators_count === 0 ? CPU_ONLY : "no known accelerator");
+
+  // The accelerator of a result, and how many: of several nodes their number before that of the accelerators of one.
+  const chipOf = ({ accelerators_count: count, accelerator_name: name, accelerator_model_name: model }) =>
+    name ?? (count === 0 ? CPU_ONLY : model) ?? "not stated";
+  const chipsOf = (result) => {
+    const { accelerators_count: count, number_of_nodes: nodes } = result;
+    if (!count) return chipOf(result);
+    return `${nodes > 1 && count % nodes === 0 ? `${number(nodes)} × ${number(count / nodes)}` : `${number(count)} ×`} ${chipOf(result)}`;
+  };
 
   const aboutOf = (data) => (result) => {
-    const { accelerators_count: count, number_of_nodes: nodes } = result;
-    const chip = result.accelerator_name ?? result.accelerator_model_name ?? "accelerators";
-    const chips = !count ? "CPU only" : nodes > 1 ? `${number(nodes)} × ${number(count / nodes)} ${chip}` : `${number(count)} × ${chip}`;
     const figure = result.y === result.chip_minutes ? `${short(result.y)} chip-minutes, ` : "";
     const energy = result.energy_joules === null ? "" : `, ${short(result.energy_joules / 1e6)} MJ`;
     const others = [data.x, data.y].filter((key) => key && !(key in TITLES || data.rounds?.includes(result[key]))).map((key) => `${titleOf(key)}: ${short(result[key])}`);
     return [
-      ...(data.mixed ? [result.benchmark_title] : []), result.system_name, result.organisation_name, chips,
+      ...(data.mixed ? [result.benchmark_title] : []), result.system_name, result.organisation_name, chipsOf(result),
       `${figure}${short(result.published_minutes)} minutes${energy}`, `${result.round_key}, ${result.division_name}`, ...others, ...partialWords(result),
     ].join("\n");
   };
@@ -108,14 +115,15 @@
     return group;
   };
 
-  // Marks of one number of accelerators stand beside each other where they would cover each other, as far as there is room.
+  // Marks of one number of accelerators stand beside each other where they would cover each other, but none further from its
+  // number than its own width, or than a quarter of the way to the next.
   const spread = (points, x, y, radius) => {
     const placed = [];
     const columns = d3.sort(new Set(points.map((d) => x(d.x))));
     const distance = (left, up) => d3.min(placed, (other) => Math.hypot(other.left - left, other.up - up)) ?? Infinity;
     for (const d of points.slice().sort((a, b) => a.x - b.x || a.y - b.y)) {
       const [at, up] = [x(d.x), y(d.y)];
-      const room = Math.min(4 * radius, (d3.min(columns, (other) => (other === at ? Infinity : Math.abs(other - at))) ?? Infinity) / 2 - 1);
+      const room = Math.min(1.3 * radius, (d3.min(columns, (other) => (other === at ? Infinity : Math.abs(other - at))) ?? Infinity) / 4);
       const places = [at, ...d3.range(2, room, 2).flatMap((step) => [at + step, at - step])];
       const left = places.find((one) => distance(one, up) >= 1.7 * radius) ?? d3.greatest(places, (one) => distance(one, up));
       placed.push({ left, up });
@@ -172,5 +180,5 @@
     const names = legend.map(([name, tone, symbol]) => ({ name, fill: colour(tone), shape: symbol }));
     return { svg, legend: [...names, ...partialKey(points)], stops: points, title: aboutOf(data) };
   };
-  Object.assign(window.mlsub, { pointOf, makerOf, logAxis, called, tipOf: aboutOf({}) });
+  Object.assign(window.mlsub, { CPU_ONLY, chipOf, chipsOf, pointOf, makerOf, logAxis, called, tipOf: aboutOf({}) });
 })();

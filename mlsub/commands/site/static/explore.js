@@ -2,7 +2,7 @@
 // The choices of a benchmark's page: a round by a slider, a division by switches. Charts and table show what they choose,
 // and the address has the choice, so that it can be linked.
 (() => {
-  const { redraw, three, number, decimals, pad, remember, make: element } = window.mlsub;
+  const { redraw, three, number, decimals, pad, remember, chipsOf, make: element } = window.mlsub;
   const ALL = "all rounds";
   const BADGES = { accepted: "good", rejected: "bad" };
 
@@ -20,14 +20,13 @@
   const rowOf = (result, { pages, energy }) => {
     const page = (kind, key) => (Object.hasOwn(pages[kind], key) ? window.mlsub.root + pages[kind][key] : null);
     const system = result.system_name ?? "–";
-    const chips = result.accelerator_name ?? result.accelerator_model_name ?? "–";
     const weak = result.scaling_type === "weak";
     const time = result.published_minutes > 0 && !weak ? three(result.published_minutes) : "–";
     return element(
       "tr", {},
       element("th", {}, link(system, page("system", `${result.organisation_name}\n${system}`))),
       cell(link(result.organisation_name ?? "–", page("organisation", result.organisation_name))),
-      cell(link(result.accelerators_count ? `${number(result.accelerators_count)} × ${chips}` : chips, page("accelerator", result.accelerator_name)), result.accelerators_count ?? 0),
+      cell(link(chipsOf(result), page("accelerator", result.accelerator_name)), result.accelerators_count ?? 0),
       cell(link(time, result.href), result.published_minutes),
       ...(energy ? [cell(result.energy_joules === null ? "–" : three(result.energy_joules / 1e6), result.energy_joules ?? NaN)] : []),
       cell(digits(result.chip_minutes), result.chip_minutes ?? NaN),

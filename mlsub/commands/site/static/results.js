@@ -18,7 +18,7 @@
   ];
   const DIVISIONS = ["closed", "open", "other"];
   const BADGES = { accepted: "good", rejected: "bad", "not checked": "warn", pass: "good", fail: "bad", missing: "warn", bypassed: "warn" };
-  const { make, three, decimals, pad } = window.mlsub;
+  const { make, three, decimals, pad, CPU_ONLY } = window.mlsub;
   const PAGE = 100;
   const NONE = "–";
   const DIVIDED =
@@ -32,6 +32,7 @@
   };
   const nine = written({ maximumSignificantDigits: 9 });
   const number = written({ maximumFractionDigits: 6 });
+  const countText = (count) => (count ? number(count) : CPU_ONLY);
 
   const button = (text, act, properties = {}) => {
     const made = make("button", { type: "button", textContent: text, ...properties });
@@ -126,12 +127,13 @@
       const [a, b] = [rankOf(key)(one), rankOf(key)(other)];
       return a === null || b === null ? (a === null) - (b === null) : direction * (a - b);
     };
-    // Divisions are never ranked together: all of one come before those of the next.
+    // Divisions are never ranked together: all of one come before those of the next. The data have the newest round last.
+    const { names: rounds } = column.get("round_key");
     const inOrder = (found, sort) => {
       const own = sort ? [by(sort.replace(/^-/, ""), sort.startsWith("-") ? -1 : 1)] : [];
       const orders = [
         (one, other) => DIVISIONS.indexOf(one.division_name) - DIVISIONS.indexOf(other.division_name),
-        ...own, by("benchmark_title", 1), by("publication_date", -1), by("published_minutes", 1),
+        ...own, (one, other) => rounds.indexOf(other.round_key) - rounds.indexOf(one.round_key), by("benchmark_title", 1), by("published_minutes", 1),
       ];
       return [...found].sort((one, other) => orders.reduce((found, order) => found || order(one, other), 0) || one.at - other.at);
     };
@@ -169,7 +171,7 @@
     // Facets: a list is made when it is opened for the first time.
     const named = (key, value) => {
       if (key === "division_name") return value[0].toUpperCase() + value.slice(1);
-      if (key === "accelerators_count" && value !== NONE) return number(Number(value));
+      if (key === "accelerators_count" && value !== NONE) return countText(Number(value));
       return (key === "benchmark_name" && titles.get(value)) || value;
     };
     const facets = FACETS.map(([key, title], place) => {
@@ -227,9 +229,9 @@
         if ((key === "verdict" || key === "rcp_verdict") && badge) return make("td", {}, make("span", { className: badge, textContent: value }));
         return make("td", { textContent: value, className: value.length > 48 ? "long" : "" });
       }
-      const shown = isShort({ key, kind }) ? three(value) : number(value);
-      const whole = nine(value);
-      return make("td", { textContent: shown + (most.has(key) ? pad(shown, most.get(key)) : ""), className: "number", title: Number(shown.replaceAll(",", "")) === value ? "" : whole });
+      const shown = isShort({ key, kind }) ? three(value) : key === "accelerators_count" ? countText(value) : number(value);
+      const told = shown === CPU_ONLY || Number(shown.replaceAll(",", "")) === value;
+      return make("td", { textContent: shown + (most.has(key) ? pad(shown, most.get(key)) : ""), className: "number", title: told ? "" : nine(value) });
     };
     const rowOf = (row, keys) => {
       const made = make("tr");

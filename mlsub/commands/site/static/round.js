@@ -2,7 +2,7 @@
 // The kind "round": all results of a benchmark in one division of a round, as dots over their minutes on a logarithmic axis,
 // or chip-minutes, grouped by the number of accelerators, in the colours of the families of accelerators.
 (() => {
-  const { kinds, plot, number, short, colour, textWidth, wrap, results, redraw, address, remember, view, makerOf } = window.mlsub;
+  const { kinds, plot, number, short, colour, textWidth, wrap, results, redraw, address, remember, view, makerOf, chipsOf, CPU_ONLY } = window.mlsub;
   const LINE = 15;
   // Of more results than this, a number of accelerators is folded at first: to the fastest of it, and the fastest of each family.
   const [MOST, FIRST] = [20, 3];
@@ -37,10 +37,10 @@
       const of = counts.get(count).slice().sort((a, b) => a.x - b.x);
       const among = all.filter((one) => (one.accelerators_count ?? 0) === count).length;
       const part = among > of.length ? `: ${number(of.length)} of ${number(among)} results` : "";
-      const head = (count ? sizeOf(count) : of.every((one) => one.accelerators_count === 0) ? "CPU only" : "Number of accelerators not stated") + part;
+      const head = (count ? sizeOf(count) : of.every((one) => one.accelerators_count === 0) ? CPU_ONLY : "Number of accelerators not stated") + part;
       return [{ head: true, label: head }, ...of.map((one) => {
         const name = `${one.organisation_name}, ${one.system_name}`;
-        return { ...one, label: called.get(name) > 1 ? `${name} (${one.system})` : name, of: families.get(makerOf(one, data)) };
+        return { ...one, label: called.get(name) > 1 ? `${name} (${one.system})` : name, chips: chipsOf(one), of: families.get(makerOf(one, data)) };
       })];
     });
   };
@@ -48,18 +48,19 @@
   const words = (d) =>
     [
       d.label,
-      [d.accelerators_count && number(d.accelerators_count), d.accelerator_name ?? d.accelerator_model_name].filter(Boolean).join(" × "),
+      d.chips,
       `${number(d.published_minutes)} minutes${d.chip_minutes ? `, ${short(d.chip_minutes)} chip-minutes` : ""}`,
       d.verdict === "accepted" ? "meets the official checker" : `official checker: ${d.verdict}`,
-    ].filter(Boolean).join("\n");
+    ].join("\n");
 
-  // Labels stand left of the axes, or on a phone above their dots; each row is as high as its label.
+  // Labels stand left of the axes, and accelerators behind them, or on a phone above their dots; each row is as high as its label.
+  const chipsWidth = (row) => (row.head ? 0 : textWidth(row.chips) + 20);
   const layOut = (rows, size, widest) => {
     const room = size.narrow ? size.width - 16 : Math.min(size.width * 0.5, 520);
     let top = 4;
     for (const row of rows) {
-      row.lines = wrap(row.label, room - 12);
-      const height = row.lines.length * LINE + (row.head ? 12 : 5) + (size.narrow && !row.head ? 14 : 0);
+      row.lines = wrap(row.label, room - 12 - chipsWidth(row));
+      const height = row.lines.length * LINE + (row.head ? 12 : 5) + (size.narrow && !row.head ? 16 : 0);
       row.top = top;
       row.y = size.narrow && !row.head ? top + height - 9 : top + height / 2;
       row.at = row.head ? top + 10 + LINE / 2 : top + (row.lines.length * LINE) / 2 + 2;
@@ -71,7 +72,9 @@
   // The axes of all charts of a round begin below each other.
   let widest = 0;
   const widestOf = (all) => {
-    widest ||= Math.max(0, ...rowsOf(all, {}, new Map()).map((row) => textWidth(row.label)));
+    const charts = d3.groups(all, (one) => `${one.benchmark_name} ${one.scaling_type} ${one.division_name}`);
+    const rows = charts.flatMap(([, some]) => rowsOf(some, {}, new Map()));
+    widest ||= Math.max(0, ...rows.map((row) => textWidth(row.label) + chipsWidth(row)));
     return widest;
   };
 
@@ -85,7 +88,7 @@
   // A button for each size of which not all is shown, or all is that need not be. The address has those that are: #all=ID@8.
   const buttonsOf = (figure, all) => {
     const bar = figure.querySelector(".folds") ?? Object.assign(document.createElement("p"), { className: "folds" });
-    figure.querySelector("figcaption").after(bar);
+    figure.querySelector(".plot-area").before(bar);
     const asked = address().getAll("all");
     const whole = (size) => asked.includes(`${figure.id}@${size}`);
     const counts = d3.rollup(all, (of) => of.length, (one) => one.accelerators_count ?? 0);
@@ -143,7 +146,10 @@
         numbers("bottom"),
         Plot.ruleY(of, { y: "y", stroke: "var(--line)", strokeOpacity: 0.7 }),
         label(rows.filter((row) => row.head), 700),
-        label(rows.filter((row) => !row.head), 400),
+        label(of, 400),
+        Plot.text(of, {
+          y: "at", text: "chips", frameAnchor: size.narrow ? "right" : "left", textAnchor: "end", dx: size.narrow ? 44 : -10, fill: "var(--soft)", clip: false,
+        }),
         Plot.dot(of, {
           x: "x", y: "y", r: 5, symbol: (d) => d.of.shape, fill: (d) => (d.verdict === "accepted" ? fill(d) : "var(--paper)"), stroke: fill, strokeWidth: 2,
         }),

@@ -2,7 +2,7 @@
 // Two kinds of charts of results: "strip", those of one size in a row for each accelerator, and "efficiency", how much of ideal
 // scaling is left in families of systems.
 (() => {
-  const { kinds, plot, number, short, colour, textWidth, results, isPartial, pointOf, tipOf, logAxis, called } = window.mlsub;
+  const { kinds, plot, number, short, colour, textWidth, results, isPartial, pointOf, tipOf, logAxis, called, chipOf: rowOf, partialKey } = window.mlsub;
   const [LINE, STEP, RADIUS] = [15, 12, 5];
 
   // Marks that would cover each other stand below each other: the levels of some, which are in the order of their places.
@@ -15,8 +15,6 @@
       return level;
     });
   };
-
-  const rowOf = (d) => d.accelerator_name ?? d.accelerator_model_name ?? "CPU only";
 
   kinds.strip = (data, size) => {
     const point = pointOf(data, results());
@@ -58,7 +56,7 @@
         Plot.tip(points, Plot.pointer({ x: "x", y: "y", title: tipOf })),
       ],
     });
-    return { svg, stops: points, title: tipOf };
+    return { svg, legend: partialKey(points), stops: points, title: tipOf };
   };
 
   kinds.efficiency = (data, size) => {
@@ -69,7 +67,10 @@
     const points = lines.flat();
     const words = (d) => `${d.organisation_name}, ${rowOf(d)}, ${d.round_key}\n${number(d.x)} accelerators: ${percent(d.y)}\n${short(d.published_minutes)} minutes`;
     const named = lines.length <= 8;
-    const ends = lines.map((line) => ({ ...line.at(-1), text: `${line[0].organisation_name}, ${rowOf(line[0])}: ${percent(line.at(-1).y)}` }));
+    const rounds = Array.from(new Set(points.map((d) => d.round_key)));
+    const caption = `Scaling efficiency, ${rounds.length > 1 ? `${rounds.at(-1)} to ` : ""}${rounds[0]}`;
+    const nameOf = (d) => [d.organisation_name, rowOf(d), ...(rounds.length > 1 ? [d.round_key] : [])].join(", ");
+    const ends = lines.map((line) => ({ ...line.at(-1), text: `${nameOf(line[0])}: ${percent(line.at(-1).y)}` }));
     const marginRight = named ? Math.min(size.width * 0.4, d3.max(ends, (d) => textWidth(d.text)) + 14) : 14;
     const [height, marginTop, marginBottom] = [size.narrow ? 280 : 320, 26, 40];
     const x = logAxis("x", points.map((d) => d.x), Math.floor((size.width - marginRight) / 60), { label: "accelerators", labelAnchor: "center" }, true);
@@ -98,6 +99,6 @@
       ],
     });
     const legend = named ? [] : data.keys.map(([name, tone, shape]) => ({ name, fill: colour(tone), shape }));
-    return { svg, legend, stops: points, title: words };
+    return { svg, legend, stops: points, title: words, caption };
   };
 })();

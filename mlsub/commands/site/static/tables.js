@@ -100,7 +100,7 @@
   // A table that is wider than its place folds: the first cell, minutes and verdicts stay in the row, the others follow
   // below it, behind the head of their column unless they say what they are; those that say nothing are left out.
   const STAYS = /^(time to train.*|(record in )?minutes|best|verdict)$/i;
-  const PLAIN = /^(organisation|system|accelerator|round|division)$/i;
+  const PLAIN = /^(organisation|system|accelerators?|round|division)$/i;
   const fold = (table) => {
     table.classList.remove("fold");
     if (table.offsetWidth <= table.parentElement.clientWidth) return;

@@ -31,11 +31,9 @@
     parts[0].before(list);
   };
 
+  // The button says what it changes the page to.
   const changed = () => {
-    for (const button of document.querySelectorAll("[data-theme-toggle]")) {
-      button.setAttribute("aria-pressed", String(isDark()));
-    }
-    document.dispatchEvent(new CustomEvent("mlsub-theme"));
+    for (const button of document.querySelectorAll("[data-theme-toggle]")) button.textContent = isDark() ? "Light" : "Dark";
   };
   system.addEventListener("change", changed);
   document.addEventListener("DOMContentLoaded", () => {
