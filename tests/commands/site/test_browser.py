@@ -103,7 +103,7 @@ def test_the_charts_of_a_result_are_those_it_should_have(browser: Any, site: Pat
             "Quality over minutes",
             "Quality over minutes near the target",
             "Runs, each from its own run_start",
-            "Points of convergence, epochs",
+            "Epochs to converge by batch size",
         ]
         label = opened.page.locator("svg.plot").first.get_attribute("aria-label")
         assert label.startswith("Quality over epochs. The last values of 5 runs are 0.7595 to 0.75954, target 0.759.")
