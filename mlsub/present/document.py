@@ -171,11 +171,15 @@ class Series(msgspec.Struct, frozen=True):
 
 
 class Axis(msgspec.Struct, frozen=True):
-    """An axis: what it shows, with the unit; ``names`` are those of the rows 0, 1, 2 ... of an axis without numbers."""
+    """An axis: what it shows, with the unit; ``names`` are those of the rows 0, 1, 2 ... of an axis without numbers.
+
+    ``ticks`` are the numbers that the x axis marks, as far as they have room; without any they are round ones.
+    """
 
     title: str
     log: bool = False
     names: tuple[str, ...] = ()
+    ticks: tuple[float, ...] = ()
 
 
 class Chart(msgspec.Struct, frozen=True, kw_only=True):

@@ -79,10 +79,13 @@ def draw(chart: doc.Chart, top: int = 0) -> tuple[str, int]:
 
     parts = [_text(8, 22, shorten(chart.title, 90), more='class="t"')]
     parts += [_text(8, 40 + 18 * n, line) for n, line in enumerate(lines)]
-    for tick in across.ticks(8):
-        x = left + across.at(tick) * wide
+    free = 0.0
+    for tick in chart.x.ticks or across.ticks(8):
+        x, number = left + across.at(tick) * wide, in_digits(tick, 4)
         parts.append(f'<path class="g" d="M{x:.1f} {over}v{high}"/>')
-        parts.append(_text(x, over + high + 18, in_digits(tick, 4), "middle"))
+        if x - cells(number) * _LETTER / 2 >= free:
+            parts.append(_text(x, over + high + 18, number, "middle"))
+            free = x + (cells(number) + 1) * _LETTER / 2
     for tick, name in zip(ticks, names, strict=True):
         y = over + high * (1 - up.at(tick))
         parts.append("" if rows else f'<path class="g" d="M{left:.1f} {y:.1f}h{wide:.1f}"/>')

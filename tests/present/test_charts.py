@@ -6,6 +6,7 @@ import math
 import re
 import xml.etree.ElementTree as ET
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -53,6 +54,16 @@ def test_text_draws_a_row_a_line(name: str, width: int, expected_text: ExpectedT
     assert drawn.isascii(), "the same on every terminal"
     assert all(len(line) <= width for line in drawn.splitlines())
     expected_text(f"chart-{name}-{width}.txt", drawn)
+
+
+def test_numbers_that_an_axis_marks_have_words_where_there_is_room() -> None:
+    ticks = (16.0, 16.1, 24.0, 32.0)
+    chart = msgspec.structs.replace(AXES, x=Axis("batch size", ticks=ticks))
+    picture = ET.fromstring(svg.render(document("Charts", chart)))  # noqa: S314  (our own)
+    words = [one.text for one in picture.iter(f"{SVG}text") if one.get("text-anchor") == "middle"]
+    assert words == ["16", "24", "32"]
+    upright = [one.get("d") or "" for one in picture.iter(f"{SVG}path") if one.get("class") == "g"]
+    assert len([path for path in upright if "v" in path]) == len(ticks), "each has its line"
 
 
 @pytest.mark.parametrize("chart", [ROWS, AXES], ids=["rows", "axes"])

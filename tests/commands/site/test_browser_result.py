@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 import xml.etree.ElementTree as ET
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +112,23 @@ def test_charts_of_runs_say_what_they_show(browser: Any, site: Path) -> None:
             "5 of 5 runs reach 0.759, the first at 40 epochs and the last at 40: each evaluation is a dot, and the one "
             "that reaches the target is larger."
         )
+
+
+def test_batch_sizes_of_reference_points_stand_at_the_axis_where_they_have_room(browser: Any, site: Path) -> None:
+    with Opened(browser, site, RESULT) as opened:
+        chart = opened.page.locator("#rcp figure.chart")
+        data = json.loads(chart.locator("script").text_content())
+        marked = [f"{size:,.0f}" for size in data["x"]["ticks"]]
+        (limits,) = [one for one in data["series"] if one["name"] == "limit"]
+        assert data["x"]["ticks"] == limits["points"][0]
+        words = chart.locator("[data-mark='x-axis tick label'] text")
+        wide = words.all_text_contents()
+        assert set(wide) < set(marked) and wide[0] == marked[0]
+        boxes = [one.bounding_box() for one in words.all()]
+        assert all(one["x"] + one["width"] <= other["x"] for one, other in pairwise(boxes)), "none lies on another"
+        opened.page.set_viewport_size({"width": 390, "height": 900})
+        opened.page.wait_for_function("document.querySelector('#rcp svg.plot').width.baseVal.value < 390")
+        assert 1 < words.count() < len(wide)
 
 
 def test_a_single_run_stands_out_under_the_pointer_and_by_its_name(browser: Any, site: Path) -> None:

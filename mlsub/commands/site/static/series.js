@@ -66,8 +66,22 @@
   const axis = ({ title, log }, values, bars) => {
     const [low, high] = d3.extent(values);
     const room = (high - low) * 0.05 || Math.abs(high) * 0.1 || 1;
-    const free = bars ? {} : { domain: [low - room, high + room] };
-    return { label: title, grid: true, ...(log ? { type: "log", tickFormat: round, domain: [low / 1.15, high * 1.15] } : { tickFormat: ticks(values), ...free }) };
+    const domain = log ? [low / 1.15, high * 1.15] : [low - room, high + room];
+    return { label: title, grid: true, ...(log ? { type: "log", tickFormat: round, domain } : { tickFormat: ticks(values), ...(bars ? {} : { domain }) }) };
+  };
+
+  // An x axis that marks numbers of its own: those have words that do not lie too near to the one before. It is a mark, as
+  // the scale would leave numbers out that have room.
+  const marking = ({ ticks: marked, log }, { domain, label }, width) => {
+    const place = (log ? d3.scaleLog : d3.scaleLinear)(domain, [0, width]);
+    let free = -Infinity;
+    const words = marked.map((value) => {
+      const half = textWidth(number(value)) / 2 + 3;
+      if (place(value) - half < free) return "";
+      free = place(value) + half;
+      return number(value);
+    });
+    return [Plot.gridX(marked), Plot.axisX(marked, { text: words, label, labelAnchor: "center" })];
   };
 
   const key = ({ name, colour: place, style }) => ({
@@ -97,10 +111,15 @@
       ? { label: null, domain: data.y.names.map((_, place) => place), type: "band", padding: 0.25, tickFormat: (place) => rows.labels[place], tickSize: 0 }
       : axis(data.y, series.flatMap((one) => one.points.flatMap((point) => point.slice(1))));
     const across = series.flatMap((one) => one.points.flatMap((point) => (one.style === "spans" ? point.slice(0, 2) : point[0])));
+    const x = axis(data.x, across, rows);
+    if (data.x.ticks?.length) {
+      marks.unshift(...marking(data.x, x, size.width - 80));
+      Object.assign(x, { axis: null, grid: false });
+    }
     const svg = plot(size, {
       height: rows ? 60 + data.y.names.length * rows.height : size.narrow ? 260 : 320,
       marginLeft: rows ? rows.margin : 60, marginBottom: 40, marginTop: rows ? 24 : 30,
-      x: { ...axis(data.x, across, rows), labelAnchor: "center", ...(rows ? { nice: true } : {}) }, y, marks,
+      x: { ...x, labelAnchor: "center", ...(rows ? { nice: true } : {}) }, y, marks,
     });
     const legend = names.size > 1 && names.size <= 12 ? [...names.values()] : [];
     return { svg, legend, stops: stopsOf(series, data), title: (d) => d.words };
