@@ -109,7 +109,8 @@ browser-app: $(STAMP) $(NPM)/node_modules/.package-lock.json
 # Chromium and npm themselves come from the system; .ci/run installs them.
 browser: $(DOCS) $(NPM)/node_modules/.package-lock.json
 	$(EXTRA) '.[browser,release]'
-	MLSUB_TESTS=all MLSUB_BROWSER=required MLSUB_SCREENSHOTS=$(SCREENSHOTS) $(BIN)/python -m pytest \
+	# A file at a time in one process: what a file prepares, such as the page that checks, is built once.
+	MLSUB_TESTS=all MLSUB_BROWSER=required MLSUB_SCREENSHOTS=$(SCREENSHOTS) $(BIN)/python -m pytest -n 2 --dist loadfile \
 		$(wildcard tests/commands/site/test_browser*.py) tests/docs/test_browser.py tests/tools/test_browser_app.py
 
 # What depends on other packages the most, in three minutes of one core; the versions of Python and of the packages differ.
