@@ -17,6 +17,7 @@ import msgspec
 
 from mlsub.findings import Effect, Finding, Severity, Verdict
 from mlsub.io import MlsubError
+from mlsub.io.data import group_by_key
 from mlsub.io.folders import Piece, assemble, failing_to_read, record_existing
 from mlsub.io.look import failing_as, lies_in
 from mlsub.io.write import make_folder, write_file
@@ -219,9 +220,7 @@ def _check_links(manifest: Manifest, context: Context, pieces: Sequence[Piece]) 
 
 def _audit_planned(manifest: Manifest, pieces: Sequence[Piece]) -> Iterator[Finding]:
     """Yield what is odd about the layout of the package as it would be."""
-    systems: dict[str, set[str]] = {}
-    for entry in manifest.entries:
-        systems.setdefault(entry.benchmark, set()).add(entry.system)
+    systems = group_by_key(dict.fromkeys((entry.benchmark, entry.system) for entry in manifest.entries))
     unfilled = tuple(
         item.to
         for item in pieces
@@ -315,9 +314,7 @@ def deciding(report: Report) -> list[Finding]:
 
 def count_by_rule(findings: Iterable[Finding]) -> list[tuple[Finding, int]]:
     """Return the first finding of each rule, and how many there are of that rule."""
-    groups: dict[str, list[Finding]] = {}
-    for found in findings:
-        groups.setdefault(found.rule, []).append(found)
+    groups = group_by_key((found.rule, found) for found in findings)
     return [(group[0], len(group)) for group in groups.values()]
 
 

@@ -29,7 +29,7 @@ def reference_chart(known: RcpReference, batch_size: float | None = None, own: I
             limits.add((batch_size, point.minimum))
         if point is not None and how == "smaller-batch":
             lines = (((batch_size, point.minimum), (point.batch_size, point.minimum)), *lines)
-    sizes = {size for size, _ in limits}
+    sizes = tuple(sorted({size for size, _ in limits}))
     series = (
         Series("stdev", "whiskers", _ASIDE, tuple((p.batch_size, p.mean - p.stdev, p.mean + p.stdev) for p in kept)),
         Series("pruned", "hollow", _ASIDE, _means(pruned)),
@@ -43,7 +43,7 @@ def reference_chart(known: RcpReference, batch_size: float | None = None, own: I
     return Chart(
         title=f"{known.unit.capitalize()} to converge by batch size",
         about=f"Reference of {known.benchmark} in {known.round.title}: accepted is a mean at the limit or above.",
-        x=Axis("global batch size, samples", log=spans_a_decade(list(sizes)), ticks=tuple(sorted(sizes))),
+        x=Axis("global batch size, samples", log=spans_a_decade(sizes), ticks=sizes),
         y=Axis(f"{known.unit} to converge"),
         series=tuple(one for one in series if one.points),
     )

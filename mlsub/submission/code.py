@@ -13,6 +13,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from mlsub.findings import Finding, Severity
+from mlsub.io.data import group_by_key
 from mlsub.log.lengths import StatedSetting
 from mlsub.rules.catalogue import finding
 from mlsub.submission.file_tree import FileTree, Item, ItemKind, gathered, named, parents, stray_kind
@@ -87,10 +88,7 @@ class SubmittedCode:
     @cached_property
     def by_name(self) -> dict[str, list[str]]:
         """The files by their names without folders."""
-        found: dict[str, list[str]] = {}
-        for path in self.files:
-            found.setdefault(path.rpartition("/")[2], []).append(path)
-        return found
+        return group_by_key((path.rpartition("/")[2], path) for path in self.files)
 
     def of_kind(self, *kinds: CodeKind) -> list[str]:
         """Return the files of some kinds."""

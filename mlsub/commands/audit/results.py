@@ -29,6 +29,7 @@ from mlsub.commands.audit.wording import decimal, fixed, step_of
 from mlsub.convergence import cut_of
 from mlsub.divisions import division_name
 from mlsub.io import MlsubError
+from mlsub.io.data import group_by_key
 from mlsub.io.problems import did_you_mean
 from mlsub.io.show import flat
 from mlsub.log.run import Run
@@ -266,13 +267,10 @@ def read_logs(results: Sequence[FoundResult], context: Context = AS_FOUND) -> li
         results: each with the folder of its logs, or the reason why it has none.
         context: how logs are read; round and usage are those of each result.
     """
-    folders: dict[tuple[str, str], set[Path]] = {}
-    for one in results:
-        if one.folder is not None:
-            folders.setdefault((one.usage, one.round), set()).add(one.folder)
+    folders = group_by_key(((one.usage, one.round), one.folder) for one in results if one.folder is not None)
     entries: dict[Path | None, Result] = {}
     for (usage, name), some in folders.items():
-        read = check_with_logs(sorted(some), msgspec.structs.replace(context, request=Request(name, usage)))
+        read = check_with_logs(sorted({*some}), msgspec.structs.replace(context, request=Request(name, usage)))
         entries |= {entry.folder: entry for part in read for entry in part.results}
     return [_with_logs(one, entries.get(one.folder)) for one in results]
 

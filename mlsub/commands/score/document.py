@@ -9,6 +9,7 @@ from itertools import groupby
 from msgspec.structs import replace
 
 from mlsub.findings import Verdict
+from mlsub.io.data import group_by_key
 from mlsub.io.show import rounded
 from mlsub.present import document as doc
 from mlsub.present.entries import (
@@ -112,11 +113,8 @@ def _counts(report: Report, *, alone: bool) -> Iterator[doc.Block]:
 
 def _notes(entries: Sequence[Result], judged_by: str | None) -> Iterator[tuple[str, doc.Cell]]:
     """Yield the columns whose names do not say what they hold of these entries, and what that is."""
-    units: dict[str, list[str]] = {}
-    for entry in entries:
-        if entry.rcp.unit is not None and entry.rcp.mean is not None:
-            units.setdefault(entry.rcp.unit, []).append(entry.benchmark)
-    if units:
+    tested = (entry for entry in entries if entry.rcp.unit is not None and entry.rcp.mean is not None)
+    if units := group_by_key((entry.rcp.unit, entry.benchmark) for entry in tested):
         counted = "; ".join(f"{unit} ({', '.join(dict.fromkeys(names))})" for unit, names in units.items())
         yield "convergence", f"olympic mean of the runs, in {counted}"
     if rcp := tuple(note.words for note in notes_on_rcp(entries)):

@@ -213,9 +213,9 @@ _DIGIT, _LETTER, _WORDS = re.compile(rb"\d"), re.compile(rb"[A-Za-z]"), re.compi
 _CLASSES = re.sub(rb"[a-z]", b"a", re.sub(rb"[A-Z]", b"A", re.sub(rb"\d", b"0", bytes(range(256)))))
 
 
-def _is(check: str, value: bytes) -> bool:
-    """Return whether a value begins as a check of looks.yaml says."""
-    return compiled(LOOKS.checks[check]).match(value) is not None
+def matches_check(value: bytes, *checks: str) -> bool:
+    """Return whether a value begins as one of some checks of looks.yaml says; those of names are in small letters."""
+    return any(compiled(LOOKS.checks[check]).match(value) for check in checks)
 
 
 def _whole(kind: PrivateKind, value: bytes) -> Spans:
@@ -227,14 +227,14 @@ _token = partial(_whole, PrivateKind.SECRET)
 
 def _unless(check: str, kind: PrivateKind) -> Judge:
     """Judge a value to be whole of a kind, unless a check matches it."""
-    return lambda value: () if _is(check, value.lower()) else _whole(kind, value)
+    return lambda value: () if matches_check(value.lower(), check) else _whole(kind, value)
 
 
 _secret = _unless("no_secret", PrivateKind.SECRET)
 
 
 def _random(value: bytes) -> Spans:
-    is_word = len(value) < 12 or not is_mixed(value) or _is("words", value)
+    is_word = len(value) < 12 or not is_mixed(value) or matches_check(value, "words")
     return () if is_word else _secret(value)
 
 
@@ -258,7 +258,7 @@ def _host(value: bytes) -> Spans:
     """A host, or a list of them."""
     name = value.rstrip(b".,-:[")
     lower = name.lower()
-    if _is("not_hosts", lower) or _is("public", lower) or _is("four", name):
+    if matches_check(lower, "not_hosts", "public") or matches_check(name, "four"):
         return ()
     # Without its domain, so that both spellings get one placeholder; a list as it is.
     key = name if b"[" in name or b"," in name or b":" in name else name.partition(b".")[0]
@@ -271,14 +271,14 @@ def _numbered(value: bytes) -> Spans:
 
 def _user(value: bytes) -> Spans:
     name = value.rstrip(b".-")
-    is_none = len(name) < 2 or _is("not_users", name.lower())
+    is_none = len(name) < 2 or matches_check(name.lower(), "not_users")
     return () if is_none else _whole(PrivateKind.USER, name)
 
 
 def _path(value: bytes) -> Spans:
     """The home folder of a user."""
     path = value.rstrip(b".-+@")
-    is_none = _is("not_users", user_of(path).lower())
+    is_none = matches_check(user_of(path).lower(), "not_users")
     return () if is_none else _whole(PrivateKind.PATH, path)
 
 
@@ -286,11 +286,6 @@ def user_of(path: bytes) -> bytes:
     """Return the user that a home folder is of; empty for another folder."""
     above, _, name = path.replace(b"\\", b"/").rpartition(b"/")
     return name if above.lower().endswith((b"/home", b"/users", b":/users", b"//users")) else b""
-
-
-def matches_check(name: bytes, *checks: str) -> bool:
-    """Return whether one of some checks of looks.yaml matches a name."""
-    return any(_is(check, name.lower()) for check in checks)
 
 
 def _place(value: bytes) -> Spans:
@@ -302,12 +297,12 @@ def _place(value: bytes) -> Spans:
 
 def _machine(value: bytes) -> Spans:
     """Four numbers that are surely no version."""
-    return _whole(PrivateKind.ADDRESS, value) if _is("address", value) else ()
+    return _whole(PrivateKind.ADDRESS, value) if matches_check(value, "address") else ()
 
 
 def _address(value: bytes) -> Spans:
     """Four numbers, which may be a version."""
-    is_one = _is("own", value) or sum(int(one) > 31 for one in value.split(b".")) > 2
+    is_one = matches_check(value, "own") or sum(int(one) > 31 for one in value.split(b".")) > 2
     return _machine(value) if is_one else ()
 
 
@@ -328,8 +323,8 @@ def is_rare(name: bytes, known: frozenset[bytes] = frozenset()) -> bool:
 
 def _scrambled(value: bytes) -> Spans:
     """A word that changes between letters and digits as often as what is drawn or counted, and no name, does."""
-    is_id = len(value) > 11 and is_mixed(value) and _is("id", value)
-    if _is("words", value) or not (is_id or is_rare(value) or _LONG.search(value)):
+    is_id = len(value) > 11 and is_mixed(value) and matches_check(value, "id")
+    if matches_check(value, "words") or not (is_id or is_rare(value) or _LONG.search(value)):
         return ()
     classes = value.translate(_CLASSES, b"_+~-=")
     changes, length = sum(map(classes.count, (b"aA", b"a0", b"A0", b"0a", b"0A"))), len(classes)
@@ -368,7 +363,7 @@ def learnable(kind: PrivateKind, name: bytes) -> bool:
         or lower in _COMMON
         or name.isdigit()
         or not name[:1].isalnum()
-        or _is("not_hosts", lower)
+        or matches_check(lower, "not_hosts")
     ):
         return False
     return len(name) >= 4 or (kind is PrivateKind.HOST and is_mixed(name))

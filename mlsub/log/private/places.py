@@ -74,10 +74,10 @@ def _kind_of(text: bytes, thing: Thing) -> str | None:
     if kind in (PrivateKind.PATH, PrivateKind.USER):
         is_path = kind is PrivateKind.PATH
         name = user_of(value) if is_path else value
-        is_somebody = name and is_rare(name) and not matches_check(name, "nobody")
+        is_somebody = name and is_rare(name) and not matches_check(name.lower(), "nobody")
         return ("home folder" if is_path else "user") if is_somebody else None
     if kind in (PrivateKind.HOST, PrivateKind.ADDRESS):
-        return None if matches_check(text, "own", "inside") else kind.value
+        return None if matches_check(text.lower(), "own", "inside") else kind.value
     if kind is PrivateKind.EMAIL:
         return None if text.partition(b"@")[2].startswith(b"example.") else "e-mail address"
     return "secret" if kind is PrivateKind.SECRET else None
