@@ -6,10 +6,11 @@ import math
 import os
 import re
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future
 from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import msgspec
@@ -178,14 +179,23 @@ def _answer(database: Path, statement: str, seconds: float, ask: Callable[[DuckD
 
 def _interrupted_after(seconds: float, connection: DuckDBPyConnection, ask: Callable[[DuckDBPyConnection], T]) -> T:
     """Ask in a thread of its own, which is interrupted when its time is over, and by Ctrl-C."""
-    with ThreadPoolExecutor(1) as pool:
-        answer = pool.submit(ask, connection)
+    answer: Future[T] = Future()
+
+    def work() -> None:
         try:
-            return answer.result(seconds)
-        finally:
-            while not answer.done():
-                connection.interrupt()
-                wait((answer,), _AGAIN)
+            answer.set_result(ask(connection))
+        except Exception as error:
+            answer.set_exception(error)
+
+    # A pool forgets a thread when Ctrl-C comes while it starts, and waits for it at the end of the process.
+    thread = Thread(target=work, daemon=True)
+    try:
+        thread.start()
+        return answer.result(seconds)
+    finally:
+        while thread.is_alive():
+            connection.interrupt()
+            thread.join(_AGAIN)
 
 
 def _check_kind(connection: DuckDBPyConnection, statement: str) -> None:

@@ -100,26 +100,33 @@ def test_a_question_that_takes_too_long_is_ended(way: Callable[..., object], pla
 
 #: Whoever starts the tests in the background makes all their processes ignore Ctrl-C.
 _MLSUB = """
-import signal, sys
+import signal, sys, threading
 from mlsub.commands.db import query
 from mlsub.cli import main
 signal.signal(signal.SIGINT, signal.default_int_handler)
 check = query._check_kind
 query._check_kind = lambda *words: (check(*words), print("asked", flush=True))
+if sys.argv[4] == "starting":
+    start = threading.Thread.start
+    threading.Thread.start = lambda thread: (start(thread), threading.Event().wait())
 main(["db", "query", sys.argv[1], "--db", sys.argv[2], "-o", sys.argv[3]])
 """
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("moment", ["starting", "answering"])
 @pytest.mark.parametrize("output", ["x.json", "x.arrow"])
-def test_ctrl_c_ends_a_question(output: str, place: Place) -> None:
-    command = [sys.executable, "-c", _MLSUB, ENDLESS, str(place.database), str(place.folder / output)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert process.stdout is not None
-    assert process.stdout.readline() == b"asked\n"
-    process.send_signal(signal.SIGINT)
-    output, told = process.communicate(timeout=HUNG)
-    assert (process.returncode, output, told.strip()) == (130, b"", b"")
+def test_ctrl_c_ends_a_question(output: str, moment: str, place: Place) -> None:
+    command = [sys.executable, "-c", _MLSUB, ENDLESS, str(place.database), str(place.folder / output), moment]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"asked\n"
+        process.send_signal(signal.SIGINT)
+        try:
+            printed, told = process.communicate(timeout=HUNG)
+        finally:
+            process.kill()
+    assert (process.returncode, printed, told.strip()) == (130, b"", b"")
 
 
 def test_values_come_as_they_are(place: Place) -> None:
