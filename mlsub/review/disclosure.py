@@ -169,7 +169,7 @@ def _show_one_value(value: Any) -> str:
 
 def show_stated(stated: StatedValue) -> str:
     """Return what runs state, each value once, with a mark where it is only printed."""
-    values = [show_value(stated.value), *(other.strip('"') for other in stated.also)]
+    values = [*dict.fromkeys(map(show_value, (stated.value, *(other.strip('"') for other in stated.also))))]
     return " or ".join(values[:_MOST_VALUES]) + (" …" if len(values) > _MOST_VALUES else "") + "*" * stated.printed
 
 

@@ -16,8 +16,8 @@ from mlsub.review.runs.model import Observation
 from mlsub.rules.catalogue import catalogue, demanded_key, find_causes, has_effect
 from mlsub.submission.report import EntryResult
 
-#: How long what was found and what was expected may be in a question.
-_FOUND, _EXPECTED = 60, 40
+#: How long what was found may be in a question, and that with what was expected.
+_FOUND, _BOTH = 60, 100
 
 
 class Area(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -70,7 +70,8 @@ def _question(group: Sequence[Finding], message: str, ask: str) -> str:
     """What was seen, what was expected, and what is asked, in a sentence; a note asks nothing."""
     first, found, seen = group[0], {one.actual for one in group}, message
     if len(found) == 1 and _fits(first.actual, message, _FOUND):
-        expected = f"; expected {first.expected}" if _fits(first.expected, message, _EXPECTED) else ""
+        fits = _fits(first.expected, message, _BOTH - len(first.actual or ""))
+        expected = f"; expected {first.expected}" if fits else ""
         seen = f"{message} ({first.actual}{expected})"
     return f"{seen}; {ask}?" if ask and first.severity is not Severity.NOTE else f"{seen}."
 

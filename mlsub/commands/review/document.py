@@ -247,9 +247,12 @@ def _questions_on(one: Organisation, entry: ReviewedEntry) -> doc.Cell:
 
 def _factor(entry: ReviewedEntry) -> doc.Cell:
     """The scaling factor, and the expected one where it is another: only a test that passes expects one."""
-    score, factor = entry.score, f"{entry.score.scaling:.4f}"
-    expects = entry.rcp.verdict == "pass" and not score.as_expected
-    return doc.Lines((factor, f"({score.expected_scaling:.4f})")) if expects else factor
+    score = entry.score
+    if entry.rcp.verdict != "pass" or score.as_expected:
+        return f"{score.scaling:.4f}"
+    both = score.scaling, score.expected_scaling
+    digits = next((count for count in range(4, 12) if len({f"{one:.{count}f}" for one in both}) > 1), 4)
+    return doc.Lines((f"{score.scaling:.{digits}f}", f"({score.expected_scaling:.{digits}f})"))
 
 
 def _names_table(found: Sequence[Organisation], *, full: bool) -> doc.Table:

@@ -16,12 +16,13 @@ from mlsub.commands.review.asks import _question
 from mlsub.commands.review.document import _entries_table
 from mlsub.commands.review.model import Organisation, ReviewedEntry
 from mlsub.findings import Severity
-from mlsub.present.document import text_of
-from mlsub.review.disclosure import Disclosure, show_value
+from mlsub.present.document import Lines, text_of
+from mlsub.review.disclosure import Disclosure, StatedValue, show_stated, show_value
 from mlsub.rules.catalogue import catalogue, finding
+from mlsub.submission.report import EntryResult
 from tests.conftest import ExpectedText
 from tests.review.runs.build import at, delay, every, put, stretch, write_tree
-from tests.score.reports import make_entry
+from tests.score.reports import make_entry, make_score
 from tools.support.corpus import CORPUS
 from tools.support.make_tree import make_tree, snapshot, spoil
 from tools.support.runner import REPOSITORY, Outcome, answer_schema, run
@@ -410,6 +411,10 @@ def test_what_a_log_prints_is_disclosed_with_a_mark(tmp_path: Path) -> None:
     )
 
 
+def test_a_value_that_runs_write_otherwise_is_disclosed_once() -> None:
+    assert show_stated(StatedValue(4.0, "a.txt", also=("2.0", "2", '"fp8"'), printed=True)) == "4 or 2 or fp8*"
+
+
 def test_a_round_has_names_and_disclosure_over_all(tmp_path: Path) -> None:
     made = make_tree(tmp_path)
     made.add_system(host_processor_model_name="AMD EPYC Rome 7742")
@@ -501,9 +506,8 @@ def test_each_number_and_place_of_a_page_is_a_link(tmp_path: Path) -> None:
     assert set(re.findall(r"\]\(#([^)]+)\)", page.with_suffix(".md").read_text())) == inside
 
 
-@pytest.mark.parametrize(("runs", "cell"), [(10, "pass +2.50%"), (0, "-")])
-def test_an_entry_without_logs_has_no_verdict_on_its_convergence(runs: int, cell: str) -> None:
-    entry = make_entry(runs=runs)
+def cell_of(entry: EntryResult, column: str) -> str:
+    """A cell of the table of entries."""
     reviewed_entry = ReviewedEntry(
         **{name: getattr(entry, name) for name in entry.__struct_fields__},
         benchmark_name=entry.benchmark,
@@ -513,8 +517,21 @@ def test_an_entry_without_logs_has_no_verdict_on_its_convergence(runs: int, cell
     )
     organisation = Organisation(**dict.fromkeys(Organisation.__struct_fields__, ""))
     table = _entries_table([(organisation, 1, reviewed_entry)], alone=True)
-    at = [column.name for column in table.columns].index("RCP margin")
-    assert text_of(table.rows[0][at]) == cell
+    found = table.rows[0][[one.name for one in table.columns].index(column)]
+    return " ".join(map(text_of, found.lines if isinstance(found, Lines) else [found]))
+
+
+@pytest.mark.parametrize(("runs", "cell"), [(10, "pass +2.50%"), (0, "-")])
+def test_an_entry_without_logs_has_no_verdict_on_its_convergence(runs: int, cell: str) -> None:
+    assert cell_of(make_entry(runs=runs), "RCP margin") == cell
+
+
+@pytest.mark.parametrize(
+    ("factor", "expected", "cell"),
+    [(1.5, 1.2, "1.5000 (1.2000)"), (1.004012, 1.003998, "1.00401 (1.00400)"), (1.004, 1.004, "1.0040")],
+)
+def test_factors_that_differ_are_shown_in_digits_that_do(factor: float, expected: float, cell: str) -> None:
+    assert cell_of(make_entry(score=make_score(12.0, factor, expected)), "factor") == cell
 
 
 def test_runs_that_are_good_are_counted_and_those_that_are_not(tmp_path: Path) -> None:
@@ -540,9 +557,14 @@ def test_a_question_says_what_was_seen_and_what_is_asked(found: tuple[str, str],
         for n, one in enumerate(found)
     ]
     assert _question(group, "It is wrong", "what is right") == question
-    assert _question([replace(one, expected="y" * 41) for one in group], "It is wrong", "").partition(";")[0] in (
-        "It is wrong (A)", "It is wrong (A).", "It is wrong."
-    )  # fmt: skip
+    alone = _question([replace(one, expected=None) for one in group], "It is wrong", "what is right")
+    assert _question([replace(one, expected="y" * 100) for one in group], "It is wrong", "what is right") == alone
+
+
+def test_a_question_has_a_calculation_that_comes_out_otherwise() -> None:
+    sum_ = "micro batch 16 x 1024 replicas x accumulation 16 = 262144"
+    found = finding("disclosure.batch-size", "result_0.txt", expected=sum_, actual="global_batch_size 131072")
+    assert f" (global_batch_size 131072; expected {sum_}); " in _question([found], found.message, "which is wrong")
 
 
 def test_what_is_asked_is_the_end_of_a_sentence() -> None:
