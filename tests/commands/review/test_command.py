@@ -14,15 +14,18 @@ from msgspec.structs import replace
 
 from mlsub.commands.review.asks import _question
 from mlsub.commands.review.document import _entries_table
+from mlsub.commands.review.hyperparameters import hyperparameters
 from mlsub.commands.review.model import Organisation, ReviewedEntry
 from mlsub.findings import Severity
 from mlsub.present.document import Lines, text_of
 from mlsub.review.disclosure import Disclosure, StatedValue, show_stated, show_value
 from mlsub.rules.catalogue import catalogue, finding
 from mlsub.submission.report import EntryResult
+from mlsub.submission.result import results_of
 from tests.conftest import ExpectedText
+from tests.review.folding import make_run, report_of
 from tests.review.runs.build import at, delay, every, put, stretch, write_tree
-from tests.score.reports import make_entry, make_score
+from tests.score.reports import make_entry, make_report, make_score
 from tools.support.corpus import CORPUS
 from tools.support.make_tree import make_tree, snapshot, spoil
 from tools.support.runner import REPOSITORY, Outcome, answer_schema, run
@@ -331,6 +334,28 @@ def test_steps_are_compared_with_the_samples_of_the_reference() -> None:
     steps = stated["opt_learning_rate_warmup_steps"]
     assert (steps["value"]["value"], steps["reference"]) == (96, 128), "4,096 samples at batch size 32"
     assert "opt_learning_rate_warmup_samples" not in stated
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "round_", "logged", "reference"),
+    [
+        ("stable_diffusion", "5.0", 7.168e-05, "7.168e-05"),
+        ("stable_diffusion", "5.0", 2.8e-07, "2.8e-07"),
+        ("stable_diffusion", "4.1", 7.56e-05, "4.608e-05"),
+        ("stable_diffusion", "4.1", None, "4.608e-05"),
+        ("retinanet", "5.0", 0.0256, "0.0001"),
+    ],
+)
+def test_a_rate_of_one_sample_is_compared_as_that_of_a_batch(
+    benchmark: str, round_: str, logged: float | None, reference: str
+) -> None:
+    rate = {} if logged is None else {"opt_base_learning_rate": logged}
+    made = make_entry(path=f"results/rack1/{benchmark}", benchmark=benchmark)
+    made = replace(made, rcp=replace(made.rcp, batch_size=256.0))
+    log = report_of(make_run(benchmark, global_batch_size=256, **rate), f"{made.path}/result_0.txt")
+    [result] = results_of(make_report(made, round=round_), [log])
+    stated = {one.name: one.reference for one in hyperparameters(result, None)[1]}
+    assert show_value(stated["opt_base_learning_rate"]) == reference
 
 
 def test_what_only_the_reference_states_and_how_its_data_calls_it(tmp_path: Path) -> None:
