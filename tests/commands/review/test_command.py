@@ -425,14 +425,14 @@ def test_what_is_disclosed_and_where_the_configuration_lies(tmp_path: Path) -> N
 def test_what_a_log_prints_is_disclosed_with_a_mark(tmp_path: Path) -> None:
     tree = write_tree(tmp_path, every(lambda made: disclosing(made, pipeline_parallelism=1)))
     for file in tree.glob("**/result_*.txt"):
-        file.write_text(f"micro_batch_size: 2\ntensor_model_parallel_size: 4\n{file.read_text()}")
+        file.write_text(f"micro_batch_size: 2\ntensor_model_parallel_size: 4\nfp8='hybrid',\n{file.read_text()}")
     text = run("review", tree, "--severity", "error").stdout
     assert part(text, "Disclosed") == (
         "Disclosed\n"
-        "  #  batch  micro batch  TP  PP\n"
-        "  -----------------------------\n"
-        "  1  3072   2*           4*  1\n"
-        "  * from the log: no record states it. No entry discloses accum., CP, EP, linear, attention, comm, config.\n"
+        "  #  batch  micro batch  TP  PP  linear\n"
+        "  -------------------------------------\n"
+        "  1  3072   2*           4*  1   fp8*\n"
+        "  * from the log: no record states it. No entry discloses accum., CP, EP, attention, comm, config.\n"
     )
 
 
