@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
 
 import msgspec
 from msgspec.structs import replace
 
-from mlsub.commands.review.model import Ask
+from mlsub.commands.review.model import Ask, Organisation
 from mlsub.findings import Effect, Finding, Severity
 from mlsub.io.data import shipped
 from mlsub.io.show import plural, several
@@ -21,10 +22,11 @@ _FOUND, _EXPECTED = 60, 40
 
 
 class Area(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A part of a submission in words, and what the rules on it begin with."""
+    """A part of a submission in words, what the rules on it begin with, and where it has been looked at at all."""
 
     words: str
     rules: tuple[str, ...]
+    where: Literal["logs", "entries", "package", "descriptions", "passed", "scored"] = "logs"
 
 
 def asks_of(
@@ -80,12 +82,27 @@ def _fits(text: str | None, message: str, most: int) -> bool:
     return text is not None and len(text) <= most and not set(text) & set("()\n") and text not in message
 
 
-def fine_of(findings: Sequence[Finding], logs: int, entries: int) -> Iterator[str]:
-    """Yield what was looked at in so many logs and entries and gave nothing to ask, whatever the choice hides."""
+def fine_of(findings: Sequence[Finding], about: Organisation, *, whole: bool) -> Iterator[str]:
+    """Yield what was looked at and gave nothing to ask, whatever the choice hides.
+
+    Args:
+        findings: all that was found in the organisation.
+        about: its logs and entries.
+        whole: whether all of its folder was read.
+    """
     # Where runs are copies of others, nobody says that copies of runs are fine, even if that is a note.
     told = (one for one in findings if one.severity is not Severity.NOTE or has_effect(one, Effect.COPIES))
-    asked = [one.rule for one in told]
-    count = {"logs": plural(logs, "log"), "entries": plural(entries, "entry", "entries")}
+    asked, entries = [one.rule for one in told], about.entries
+    tests = {entry.rcp.verdict for entry in entries}
+    looked_at = {
+        "logs": True,
+        "entries": bool(entries),
+        "package": whole,
+        "descriptions": bool(entries) and all(entry.description_path for entry in entries),
+        "passed": "pass" in tests and tests <= {"pass", "not-required"},
+        "scored": bool(entries) and all(one.minutes is not None and one.score.as_expected for one in entries),
+    }
+    count = {"logs": plural(about.logs, "log"), "entries": plural(len(entries), "entry", "entries")}
     for area in shipped(__file__, "areas.yaml", tuple[Area, ...]):
-        if not any(rule.startswith(area.rules) for rule in asked):
+        if looked_at[area.where] and not any(rule.startswith(area.rules) for rule in asked):
             yield area.words.format(**count)

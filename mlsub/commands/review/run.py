@@ -237,7 +237,7 @@ def review_of(
         choice: which findings count.
         apply: returns findings as waivers leave them.
     """
-    found = []
+    found, whole = [], all(place.kind in _WHOLE for place in sides.found)
     for one in reading:
         chosen = [finding for finding in apply(one.findings) if choice.wants(finding)]
         asks, about = asks_of(chosen, one.observations, one.about.entries), one.about
@@ -247,7 +247,7 @@ def review_of(
                 about,
                 asks=tuple(ask for ask in asks if ask.severity is not Severity.NOTE),
                 notes=tuple(ask for ask in asks if ask.severity is Severity.NOTE),
-                fine=() if unchecked else tuple(fine_of(one.findings, about.logs, len(about.entries))),
+                fine=() if unchecked else tuple(fine_of(one.findings, about, whole=whole)),
                 to_read=_left_to_people(about.entries),
             )
         )
@@ -281,6 +281,7 @@ def _review_organisation(report: Report, entries: tuple[ReviewedEntry, ...], abo
         verdict=text_of(verdict_line(report).words),
         logs=len(report.logs),
         entries=entries,
+        without_logs=tuple(report.path_below(above, folder.path) for folder in report.without_logs),
         names=tuple(
             DescribedName(report.path_below(above, system.path), naming, lines.get((system.path, naming.written)))
             for system in report.systems

@@ -12,13 +12,14 @@ from urllib.parse import unquote
 import pytest
 from msgspec.structs import replace
 
-from mlsub.commands.review.asks import _question
+from mlsub.commands.review.asks import _question, fine_of
 from mlsub.commands.review.document import _entries_table
 from mlsub.commands.review.model import Organisation, ReviewedEntry
 from mlsub.findings import Severity
 from mlsub.present.document import text_of
 from mlsub.review.disclosure import Disclosure, show_value
 from mlsub.rules.catalogue import catalogue, finding
+from mlsub.submission.report import EntryResult
 from tests.conftest import ExpectedText
 from tests.review.runs.build import at, delay, every, put, stretch, write_tree
 from tests.score.reports import make_entry
@@ -129,6 +130,50 @@ def test_against_another_round(tmp_path: Path) -> None:
     [one] = beside.document["organisations"]
     assert "copies of runs" not in one["fine"]
     assert [entry["path"] for entry in one["entries"]] == ["new/v2.0/ACME/results/rack1/bert"]
+
+
+NAMES, PACKAGE = (
+    "what logs and folders say of the organisation, division, benchmark and platform",
+    "the folders and files",
+)
+OF_RUNS = {"seeds", "the number of runs of 1 entry", "copies of runs", "the order and pace of runs"}
+CONVERGENCE, TIMES = "convergence beside the reference", "times and scaling factors"
+
+
+def _fine(path: Path) -> list[str]:
+    [one] = run("review", path, "--format", "json").document["organisations"]
+    return [words.removesuffix(" of the package") for words in one["fine"]]
+
+
+def test_what_was_not_read_is_not_called_fine(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    tree.add_code()
+    tree.edit(lambda log: log.put("submission_platform", value="rack1"))
+    of_runs = OF_RUNS | {CONVERGENCE, TIMES}
+    assert {*_fine(tree.folder)} >= of_runs | {PACKAGE}
+    part = _fine(tree.folder / "results" / "rack1")
+    assert PACKAGE not in part
+    assert {*part} >= of_runs
+    assert _fine(tree.log(0)) == ["the records and values of 1 log"]
+    for number in (3, 4):
+        tree.log(number).write_bytes(b"")
+    assert TIMES not in _fine(tree.folder), "there is none"
+    tree.description().unlink()
+    assert "system descriptions" not in _fine(tree.folder)
+
+
+def test_names_that_nobody_filled_in_are_not_called_fine(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    assert NAMES in _fine(tree.folder)
+    tree.edit(lambda log: log.put("submission_org", value="SUBMISSION_ORG_PLACEHOLDER"))
+    assert NAMES not in _fine(tree.folder)
+
+
+def test_folders_without_logs_are_named_beside_the_entries(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path, "v4.0")
+    (tree.folder / "results" / "rack1" / "bert").mkdir()
+    outcome = run("review", tree.folder)
+    assert "\n  1 folder has no result log: results/rack1/bert.\n" in outcome.stdout
 
 
 @pytest.mark.parametrize(
@@ -501,18 +546,31 @@ def test_each_number_and_place_of_a_page_is_a_link(tmp_path: Path) -> None:
     assert set(re.findall(r"\]\(#([^)]+)\)", page.with_suffix(".md").read_text())) == inside
 
 
-@pytest.mark.parametrize(("runs", "cell"), [(10, "pass +2.50%"), (0, "-")])
-def test_an_entry_without_logs_has_no_verdict_on_its_convergence(runs: int, cell: str) -> None:
-    entry = make_entry(runs=runs)
-    reviewed_entry = ReviewedEntry(
+def _reviewed_entry(entry: EntryResult) -> ReviewedEntry:
+    return ReviewedEntry(
         **{name: getattr(entry, name) for name in entry.__struct_fields__},
         benchmark_name=entry.benchmark,
         margin_percent=2.5,
         left_out=(),
         disclosure=Disclosure(path=entry.path),
     )
-    organisation = Organisation(**dict.fromkeys(Organisation.__struct_fields__, ""))
-    table = _entries_table([(organisation, 1, reviewed_entry)], alone=True)
+
+
+_ORGANISATION = Organisation(**dict.fromkeys(Organisation.__struct_fields__, ""))
+
+
+@pytest.mark.parametrize("verdict", ["pass", "fail", "missing", "bypassed", "not-required"])
+def test_convergence_is_fine_where_the_test_is_passed(verdict: str) -> None:
+    """A test that fails for want of runs has no finding of its own."""
+    entry = _reviewed_entry(make_entry(runs=10))
+    tested = replace(entry, rcp=replace(entry.rcp, verdict=verdict))
+    fine = list(fine_of((), replace(_ORGANISATION, logs=10, entries=(tested,)), whole=True))
+    assert (CONVERGENCE in fine) == (verdict == "pass")
+
+
+@pytest.mark.parametrize(("runs", "cell"), [(10, "pass +2.50%"), (0, "-")])
+def test_an_entry_without_logs_has_no_verdict_on_its_convergence(runs: int, cell: str) -> None:
+    table = _entries_table([(_ORGANISATION, 1, _reviewed_entry(make_entry(runs=runs)))], alone=True)
     at = [column.name for column in table.columns].index("RCP margin")
     assert text_of(table.rows[0][at]) == cell
 
