@@ -202,3 +202,50 @@ def test_the_last_epoch_may_be_a_part_of_one() -> None:
         delay(made, "epoch_stop", -15_000)
 
     assert RULE in observed(entry({**every(epochs), 5: first}))
+
+
+def unblocked(made: list[Record], most: int = 99) -> None:
+    """Leave blocks out, and evaluations behind some; the first one is not quite at the others' distance."""
+    last = sum(record["key"] == "eval_start" for record in made) - 1
+    cut = at(made, "eval_start", most) if most <= last else at(made, "train_samples")
+    del made[cut : at(made, "train_samples")]
+    made[:] = [record for record in made if not record["key"].startswith("block_")]
+    for record in made:
+        if (place := record["metadata"].get("epoch_num")) is not None:
+            record["metadata"]["epoch_num"] = place / 3_502_080 - 0.00001
+
+
+_END = ("run_stop", "train_samples", "eval_stop", "eval_accuracy", "eval_start")
+
+
+@pytest.mark.parametrize(
+    ("by_ms", "keys", "told"),
+    [
+        (15_000, ("init_stop", "run_start"), "the first evaluation interval takes 47."),
+        (50_000, ("init_stop", "run_start"), "the first evaluation interval takes 12."),
+        (-15_000, _END, "the last evaluation interval takes 47."),
+        (600, ("init_stop", "run_start"), None),
+        (-80_000, ("init_stop", "run_start"), None),
+    ],
+)
+def test_evaluations_are_compared_where_there_are_no_blocks(
+    by_ms: float, keys: tuple[str, ...], told: str | None
+) -> None:
+    def change(made: list[Record]) -> None:
+        unblocked(made)
+        move(made, by_ms, *keys, last=keys != ("init_stop", "run_start"))
+
+    assert RULE not in observed(entry(every(unblocked)))
+    found = observed(entry({**every(unblocked), 3: change})).get(RULE, [])
+    assert [str(of.finding.actual)[: len(told or "")] for of in found] == ([told] if told else [])
+    assert len(the_finding(change)) == 10 * len(found), "all runs"
+
+
+@pytest.mark.parametrize(("most", "count"), [(5, 0), (6, 1)])
+def test_few_intervals_do_not_show_how_much_they_differ(most: int, count: int) -> None:
+    def change(made: list[Record]) -> None:
+        unblocked(made, most)
+        move(made, 15_000, "init_stop", "run_start")
+
+    found = observed(entry({**every(lambda made: unblocked(made, most), 4), 3: change}, runs=4))
+    assert len(found.get(RULE, [])) == count
