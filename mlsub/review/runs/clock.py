@@ -78,6 +78,9 @@ def find_moved_clock(entry: Result) -> Iterator[Observation]:
         if contradictions:
             found.append((log, contradictions))
     agree = any(sum(one.by_ms > 0 for one in contradictions) > 1 for _, contradictions in found)
+    missing = {log.path: by_ms for log, told in found if (by_ms := max(one.by_ms for one in told)) > 0}
+    some = f" in {len(missing)} runs" if len(missing) > 1 else ""
+    undone = undo_waits(entry, f"with what is missing{some}", {path: -by_ms for path, by_ms in missing.items()})
     for log, contradictions in found:
         edge = next((one.edge for one in contradictions if one.edge), "run_stop")
         by_ms = max(one.by_ms for one in contradictions)
@@ -89,8 +92,7 @@ def find_moved_clock(entry: Result) -> Iterator[Observation]:
             actual="; ".join(one.words for one in contradictions),
             severity=Severity.ERROR if agree else None,
         )
-        undone = undo_waits(entry, "with what is missing", {log.path: -by_ms}) if by_ms > 0 else None
-        yield observe(entry, shown, undone, moved_ms=by_ms, signs=len(contradictions))
+        yield observe(entry, shown, undone if by_ms > 0 else None, moved_ms=by_ms, signs=len(contradictions))
 
 
 def _find_stated(log: LogReport) -> Iterator[_Contradiction]:

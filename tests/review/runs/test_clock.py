@@ -139,6 +139,11 @@ def test_all_runs_of_an_entry_are_one_question() -> None:
     found = the_finding(state, lambda made: move(made, 15_000, *_FIRST))
     assert len({of.finding.defect for of in found}) == 1
     assert len(found) == 10
+    [(minutes, undone)] = {(of.numbers["minutes"], of.numbers["minutes_undone"]) for of in found}
+    assert undone - minutes == pytest.approx(15 / 60, abs=1e-3), (
+        "one figure for the entry, with the time of all runs returned"
+    )
+    assert all(str(of.finding.actual).endswith(f", {undone:.6f} with what is missing in 10 runs") for of in found)
 
 
 def test_the_finding_names_the_record_and_the_score_without_it() -> None:
