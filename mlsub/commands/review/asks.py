@@ -13,7 +13,8 @@ from mlsub.io.data import shipped
 from mlsub.io.show import plural, several
 from mlsub.present.findings import grouped
 from mlsub.review.runs.model import Observation
-from mlsub.rules.catalogue import catalogue, demanded_key, find_causes, has_effect
+from mlsub.rules.aspects import ASPECTS
+from mlsub.rules.catalogue import RuleTexts, catalogue, demanded_key, find_causes, has_effect
 from mlsub.submission.report import EntryResult
 
 #: How long what was found and what was expected may be in a question.
@@ -50,20 +51,25 @@ def asks_of(
         message = first.message
         if len(keys) > 1:
             message = f"{several(list(keys), 5)} appear more than once, with the same value"
-        info = catalogue().get(first.rule)
+        texts = _texts_of(first.rule)
         known = [figures.get(replace(one, suppressed=None, severity=Severity.NOTE)) for one in group]
         asked.append(
             Ask(
                 rule=first.rule,
                 kind=first.kind,
                 severity=first.severity,
-                question=_question(group, message.rstrip("."), info.ask if info else ""),
-                why=info.why.strip() if info else "",
+                question=_question(group, message.rstrip("."), texts.ask if texts else ""),
+                why=texts.why.strip() if texts else "",
                 findings=tuple(group),
                 figures=tuple(one or {} for one in known) if any(known) else (),
             )
         )
     return sorted(asked, key=lambda ask: (ask.severity.rank, has_effect(ask.findings[0], Effect.UNFILLED)))
+
+
+def _texts_of(rule: str) -> RuleTexts | None:
+    """What explains a rule, or a demand on a key."""
+    return catalogue().get(rule) if demanded_key(rule) is None else ASPECTS[rule.rpartition(".")[2]].about()
 
 
 def _question(group: Sequence[Finding], message: str, ask: str) -> str:

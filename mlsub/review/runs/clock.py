@@ -165,8 +165,11 @@ def _find_nearer(
         length, verb = own.to_edge - own.length, "begins" if edge == "run_start" else "ends"
         by = _shortfall(length, [one.to_edge - one.length for one in others], limits["clock_edge_ms"], part=False)
     if by > 0 and (length >= 0 or edge == "run_stop"):  # Else a record steps back over the edge, which was said.
-        words = f"the {name} {verb} {show_duration(length)} {'after' if edge == 'run_start' else 'before'} {edge}"
-        yield _Contradiction(edge, f"{words}, in the other runs {show_duration(length + by)} or more", by)
+        way = "after" if edge == "run_start" else "before"
+        # What begins after run_stop, as the log has it, comes before it in the other runs.
+        own_way, their_way = (way, "") if length >= 0 else ("after", f" {way} it")
+        words = f"the {name} {verb} {show_duration(abs(length))} {own_way} {edge}"
+        yield _Contradiction(edge, f"{words}, in the other runs {show_duration(length + by)} or more{their_way}", by)
 
 
 def _choose_intervals(logs: Sequence[LogReport]) -> tuple[str, list[Lengths]]:

@@ -18,6 +18,7 @@ from mlsub.commands.review.model import Organisation, ReviewedEntry
 from mlsub.findings import Severity
 from mlsub.present.document import text_of
 from mlsub.review.disclosure import Disclosure, show_value
+from mlsub.rules.aspects import ASPECTS
 from mlsub.rules.catalogue import catalogue, finding
 from tests.conftest import ExpectedText
 from tests.review.runs.build import at, delay, every, put, stretch, write_tree
@@ -546,5 +547,26 @@ def test_a_question_says_what_was_seen_and_what_is_asked(found: tuple[str, str],
 
 
 def test_what_is_asked_is_the_end_of_a_sentence() -> None:
-    assert [rule for rule, info in catalogue().items() if info.ask.endswith(("?", "."))] == []
+    texts = [*catalogue().values(), *(aspect.about() for aspect in ASPECTS.values())]
+    assert [one for one in texts if one.ask.endswith(("?", "."))] == []
     assert catalogue()["cross.org"].ask == "whose runs are these"
+
+
+def test_whatever_is_no_note_asks_something() -> None:
+    rooms = ("log", "submission", "systems", "convergence", "review", "judge", "commands/review")
+    found = [info for info in catalogue().values() if info.room in rooms]
+    of_submissions = [info for info in found if not info.id.startswith("preflight.")]
+    assert {info.room for info in of_submissions} == set(rooms)
+    assert [info.id for info in of_submissions if not info.ask and info.severity is not Severity.NOTE] == []
+    assert [name for name, aspect in ASPECTS.items() if not aspect.about().ask] == []
+
+
+def test_a_key_that_is_missing_is_asked_for(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    tree.edit(lambda log: log.drop("eval_samples"), *range(5))
+    tree.log(4).write_text("")
+    [one] = run("review", tree.folder, "--only", "official", "--format", "json").document["organisations"]
+    asked = {ask["rule"]: ask["question"] for ask in one["asks"]}
+    words = "eval_samples is missing (0 times; expected exactly once); what should the log say?"
+    assert asked["key.eval_samples.count"] == words
+    assert asked["log.empty"] == "The log is empty; where is that of the run?"

@@ -254,3 +254,15 @@ def test_few_intervals_do_not_show_how_much_they_differ(most: int, count: int) -
 
     found = observed(entry({**every(lambda made: unblocked(made, most), 4), 3: change}, runs=4))
     assert len(found.get(RULE, [])) == count
+
+
+def test_a_block_that_ends_after_run_stop_is_said_to() -> None:
+    def change(made: list[Record]) -> None:
+        sized(made)
+        rate(made)
+        move(made, -15_000, "run_stop", last=True)
+
+    [of] = observed(entry({**every(sized), 3: change}))[RULE]
+    early, ends, *_ = str(of.finding.actual).split("; ")
+    assert early == "run_stop: the record before it is 15.0 s later"
+    assert ends == "the last block ends 13.0 s after run_stop, in the other runs 2.0 s or more before it"
