@@ -44,12 +44,16 @@ class _Contradiction(NamedTuple):
 
 
 class _Interval(NamedTuple):
-    """The first or last interval of a run: length (ms), size and rate; and the time (ms) from or to the run's edge."""
+    """The first or last interval of a run: length (ms), size and rate; and the time (ms) from or to the run's edge.
+
+    ``part`` says that it may be a part of one, as where training ends within a block.
+    """
 
     length: float
     size: float
     rate: float
     to_edge: float
+    part: bool
 
 
 def find_moved_clock(entry: Result) -> Iterator[Observation]:
@@ -62,19 +66,21 @@ def find_moved_clock(entry: Result) -> Iterator[Observation]:
     elsewhere = is_evaluated_after_run(entry.benchmark, entry.usage, entry.round) or measure_stretch(entry) is not None
     edges = [] if entry.task == "reinforcement learning" else [*_ENDS][: 1 if elsewhere else 2]
     kind, lengths = _choose_intervals(logs)
+    pairs = list(zip(logs, lengths, strict=True))
     # The last epoch may be a part of one.
     measured = edges[:1] if kind == "epoch" else edges
-    intervals = {edge: [_interval_at(*pair, edge) for pair in zip(logs, lengths, strict=True)] for edge in measured}
+    # An evaluation says how far the training was: what leads to it is no part, however short.
+    part = kind != _TO_EVALUATION
+    intervals = {edge: [_interval_at(log, of, edge, part=part) for log, of in pairs] for edge in measured}
     found: list[tuple[LogReport, list[_Contradiction]]] = []
-    for at, log in enumerate(logs):
+    for at, (log, of) in enumerate(pairs):
         contradictions = [*_find_stated(log), *(one for one in _find_early(log) if one.edge in edges)]
         for edge, ends in intervals.items():
             own = ends[at]
             if own is not None and own.size:
-                like = [
-                    one for n, one in enumerate(ends) if n != at and one is not None and _are_alike(one.size, own.size)
-                ]
-                contradictions += _find_short(log, lengths[at], own, like, edge, kind)
+                others = (one for n, one in enumerate(ends) if n != at and one is not None)
+                like = [one for one in others if _are_alike(one.size, own.size)]
+                contradictions += _find_short(log, of, own, like, edge, kind)
         if contradictions:
             found.append((log, contradictions))
     agree = any(sum(one.by_ms > 0 for one in contradictions) > 1 for _, contradictions in found)
@@ -122,8 +128,7 @@ def _find_short(
         edge: ``run_start`` or ``run_stop``.
         kind: what the intervals are.
     """
-    # An evaluation says how far the training was: what leads to it is no part, however short.
-    limits, name, part = thresholds(), f"{_WHICH[edge]} {kind}", kind != _TO_EVALUATION
+    limits, name = thresholds(), f"{_WHICH[edge]} {kind}"
     rest = list(zip(lengths.lengths, lengths.sizes, lengths.rates, strict=True))
     del rest[_ENDS[edge]]
     # Throughput times length over size is the same for all, whichever unit the throughput has.
@@ -137,20 +142,19 @@ def _find_short(
     as_stated = bool(expected) and min(expected) - own.length < limits["clock_ms"]
     _, places = evaluation_places(log)
     # A first block that is evaluated before its others' distance is a part of one, whatever it is said to be.
-    early = part and edge == "run_start" and len(places) > 1 and 0 < places[0] < places[1] - places[0]
+    early = own.part and edge == "run_start" and len(places) > 1 and 0 < places[0] < places[1] - places[0]
     like = [] if as_stated or early else [length for length, size, _ in rest if _are_alike(size, own.size)]
     # Few that take in both training and evaluation do not show how much they differ.
-    if not part and len(like) < limits["clock_many"]:
-        like = []
-    if (by := _shortfall(own.length, like, least, part=part)) > 0:
+    enough = own.part or len(like) >= limits["clock_many"]
+    if enough and (by := _shortfall(own.length, like, least, part=own.part)) > 0:
         words = f"the {name} takes {show_duration(own.length)}, each of the {len(like)} others of its size"
         yield _Contradiction(edge, f"{words} {show_duration(own.length + by)} or more", by)
     else:
-        yield from _find_nearer(own, others, edge, name, 0 if as_stated else least, part=part)
+        yield from _find_nearer(own, others, edge, name, 0 if as_stated else least)
 
 
 def _find_nearer(
-    own: _Interval, others: Sequence[_Interval], edge: str, name: str, least: float, *, part: bool
+    own: _Interval, others: Sequence[_Interval], edge: str, name: str, least: float
 ) -> Iterator[_Contradiction]:
     """Yield that an interval begins and ends nearer to an edge of its run than those of the other runs.
 
@@ -159,7 +163,7 @@ def _find_nearer(
     limits, verb = thresholds(), "ends" if edge == "run_start" else "begins"
     if len(others) < limits["interval_runs"]:
         return
-    by = _shortfall(own.to_edge, [one.to_edge for one in others], least, part=part) if least else 0.0
+    by = _shortfall(own.to_edge, [one.to_edge for one in others], least, part=own.part) if least else 0.0
     length = own.to_edge
     if not by:
         length, verb = own.to_edge - own.length, "begins" if edge == "run_start" else "ends"
@@ -195,13 +199,13 @@ def _between_evaluations(log: LogReport) -> Lengths:
     return Lengths(lengths, sizes=sizes, rates=(0.0,) * len(sizes), first_stop=times[1], last_start=times[-2])
 
 
-def _interval_at(log: LogReport, lengths: Lengths, edge: str) -> _Interval | None:
+def _interval_at(log: LogReport, lengths: Lengths, edge: str, *, part: bool) -> _Interval | None:
     """Return the interval at an edge of a run; None without one."""
     clock, at = log.run.timeline, _ENDS[edge]
     if not lengths.lengths or clock.run_start is None or clock.run_stop is None:
         return None
     to_edge = clock.run_stop - lengths.last_start if at else lengths.first_stop - clock.run_start
-    return _Interval(lengths.lengths[at], lengths.sizes[at], lengths.rates[at], to_edge)
+    return _Interval(lengths.lengths[at], lengths.sizes[at], lengths.rates[at], to_edge, part)
 
 
 def _are_alike(one: float, other: float) -> bool:
