@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import msgspec
 
@@ -11,22 +12,45 @@ from mlsub.io.show import first_few, plural
 from mlsub.log.changes import changed_hyperparameters
 from mlsub.submission.result import Result
 
-#: The number of accelerators at which results are compared where there are some.
-USUAL_SIZE = 8
 #: Keys that say how large a system or a batch is, and nothing else; and how many other ones are named.
 _SIZES, _NAMED = frozenset(("accelerators_per_node", "global_batch_size", "number_of_nodes")), 3
 
 
-def usual_size(results: Iterable[Result]) -> int | None:
-    """Return the number of accelerators at which results are compared; None where none of them has any.
+class Size(NamedTuple):
+    """How large a system is: its accelerators, or its nodes where it has none."""
 
-    It is 8 where there is such a result, else the number that most rounds have; of several the one of most results,
-    and of those the least.
+    number: int
+    unit: str = "accelerator"
+
+    def __str__(self) -> str:
+        without = "" if self.unit == "accelerator" else " without accelerators"
+        return f"{self.number:,} {self.unit}{'s' * (self.number != 1)}{without}"
+
+
+#: The size at which results are compared where there are some.
+USUAL_SIZE = Size(8)
+
+
+def size_of(one: Result) -> Size | None:
+    """Return the size of a result; None where its description states none."""
+    if one.accelerators_count:
+        return Size(one.accelerators_count)
+    return Size(one.number_of_nodes, "node") if one.accelerators_count == 0 and one.number_of_nodes else None
+
+
+def usual_size(results: Iterable[Result]) -> Size | None:
+    """Return the size at which results are compared; None where none of them states one.
+
+    It is 8 accelerators where there is such a result, else the number that most rounds have; of several the one of
+    most results, and of those the least. Where none has accelerators it is so with nodes.
     """
-    rounds = group_by_key((one.accelerators_count, one.round_key) for one in results if one.accelerators_count)
-    if USUAL_SIZE in rounds:
-        return USUAL_SIZE
-    return max(rounds, key=lambda size: (len(set(rounds[size])), len(rounds[size]), -size), default=None)
+    rounds = group_by_key((size, one.round_key) for one in results if (size := size_of(one)) is not None)
+
+    def rank(size: Size) -> tuple[bool, bool, int, int, int]:
+        some = rounds[size]
+        return size.unit == "accelerator", size == USUAL_SIZE, len(set(some)), len(some), -size.number
+
+    return max(rounds, key=rank, default=None)
 
 
 class ScalingStep(msgspec.Struct, frozen=True):

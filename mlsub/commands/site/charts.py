@@ -20,7 +20,7 @@ from mlsub.commands.site.results import (
     chip_minutes_of,
     slug,
 )
-from mlsub.commands.site.views import ANY, PER_ACCELERATOR, SAME, View, lead_words, size_of, views_of
+from mlsub.commands.site.views import ANY, PER_ACCELERATOR, SAME, View, compared_size, lead_words, views_of
 from mlsub.present.document import Chart, Section, Span, Text
 from mlsub.score.alike import ScalingStep, scaling_families
 from mlsub.submission.result import CPU_ONLY
@@ -82,7 +82,7 @@ def record_chart(site: Site, benchmark: Results, shown: Results | None = None) -
             words = [f"{one.holder}, {one.result.round_key}" for one in (chain[-1], *chain[:-1][:1])]
             views[view.name] = {
                 **_over_rounds(site, view, some, by, steps),
-                "title": _headline(view, chain, some) + DAGGER * bool(drawn.beside(chain[-1]).missing),
+                "title": _headline(view, chain, some, alike) + DAGGER * bool(drawn.beside(chain[-1]).missing),
                 "about": f"{'Best' if shown else 'Record'}: {'; first '.join(words)}.",
             }
     more = {"key": f"record-{drawn[-1].result.benchmark_name}", "link": drawn[-1].benchmark_href}
@@ -106,18 +106,30 @@ def _record_steps(site: Site, view: View, chain: Results, closed: Results) -> It
             }
 
 
-def _headline(view: View, chain: Results, closed: Results) -> str:
-    """Return the newest record of a benchmark, and how much better it is than the first one of its chain."""
-    first, last = chain[0], chain[-1]
-    size, name = last.result.accelerators_count, last.result.accelerator_name
-    holder = name if view.name == SAME or not (size and name) else f"{size:,} × {name}"
-    said = f"{view.figure(last)}{f' ({holder})' if holder else ''}"
+def _headline(view: View, chain: Results, shown: Results, closed: Results) -> str:
+    """Return the newest record of what is shown, and how much better it is than the first one of its chain.
+
+    Where it is of an earlier round than the last one shown: whether a Closed result of the benchmark beats it.
+    """
+    last = chain[-1]
+    first = next(one for one in chain if view.is_fair(one, last))
+    best = min(closed.beside(last), key=view.value)
+    said = f"{view.figure(last)}{f' ({_chips(view, last)})' if _chips(view, last) else ''}"
     if first is not last:
         said += f", {view.gain(first, last)} {first.result.round_key}"
     else:
-        since = "" if last.result.round_key == closed.rounds[-1] else ", not beaten since"
-        said += f" in {last.result.round_key}{since}"
+        said += f" in {last.result.round_key}"
+        if view.value(best) < view.value(last):
+            chips = _chips(view, best) or best.accelerators
+            said += f"; the record is {view.figure(best)} ({chips}, {best.result.round_key})"
+        elif last.result.round_key != shown.rounds[-1]:
+            said += ", not beaten since"
     return f"{last.result.benchmark_title}{view.where}: {said}"
+
+
+def _chips(view: View, one: SiteResult) -> str | None:
+    size, name = one.result.accelerators_count, one.result.accelerator_name
+    return name if view.name == SAME or not (size and name) else f"{size:,} × {name}"
 
 
 def _chart_of_views(views: dict[str, dict[str, Any]], link: str = "", key: str = "", **data: Any) -> Chart:
@@ -294,6 +306,6 @@ def round_charts(site: Site, results: Results) -> Iterator[Chart]:
                 link=first.benchmark_href,
                 data={
                     **_data("family", some, site),
-                    **{"round": first.result.round_key, "size": size_of(some), "views": views},
+                    **{"round": first.result.round_key, "size": str(compared_size(some) or ""), "views": views},
                 },
             )

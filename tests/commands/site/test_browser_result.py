@@ -370,7 +370,7 @@ VIEWS = {
     "per accelerator": (
         ["Accelerators and chip-minutes", "Chip-minutes over rounds"], 2, ["rack8", "rack512", "processors"],
         "3 results: v1.1, Closed; the fewest chip-minutes first",
-        "Fewest chip-minutes: 200 chip-minutes, ACME, 8 × A100, v1.1; 3.8 times as efficient as the next ",
+        "Fewest chip-minutes: 200 chip-minutes, ACME, 8 × A100, v1.1; the next is of another size ",
     ),
     "any size": (
         ["Accelerators and minutes", "Minutes over rounds at any size"], 2, ["rack512", "rack8", "processors"],

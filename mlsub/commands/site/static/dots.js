@@ -22,6 +22,11 @@
     return `${nodes > 1 && count % nodes === 0 ? `${number(nodes)} × ${number(count / nodes)}` : `${number(count)} ×`} ${chipOf(result)}`;
   };
 
+  // How large the system of a result is, as in the data of pages: its accelerators, or its nodes where it has none.
+  const counted = (count, unit) => `${number(count)} ${unit}${count === 1 ? "" : "s"}`;
+  const sizeOf = ({ accelerators_count: count, number_of_nodes: nodes }) =>
+    count ? counted(count, "accelerator") : count === 0 && nodes ? `${counted(nodes, "node")} without accelerators` : "";
+
   const aboutOf = (data) => (result) => {
     const figure = result.y === result.chip_minutes ? `${short(result.y)} chip-minutes, ` : "";
     const energy = result.energy_joules === null ? "" : `, ${short(result.energy_joules / 1e6)} MJ`;
@@ -180,5 +185,5 @@
     const names = legend.map(([name, tone, symbol]) => ({ name, fill: colour(tone), shape: symbol }));
     return { svg, legend: [...names, ...partialKey(points)], stops: points, title: aboutOf(data) };
   };
-  Object.assign(window.mlsub, { CPU_ONLY, chipOf, chipsOf, pointOf, makerOf, logAxis, called, tipOf: aboutOf({}) });
+  Object.assign(window.mlsub, { CPU_ONLY, chipOf, chipsOf, counted, sizeOf, pointOf, makerOf, logAxis, called, tipOf: aboutOf({}) });
 })();
