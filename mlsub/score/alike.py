@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from mlsub.divisions import CLOSED
 from mlsub.io.data import group_by_key
 from mlsub.io.show import first_few, plural
 from mlsub.log.changes import changed_hyperparameters
@@ -68,14 +69,15 @@ class ScalingStep(msgspec.Struct, frozen=True):
 def scaling_families(results: Iterable[Result]) -> list[tuple[ScalingStep, ...]]:
     """Return the system families of several sizes, each from its fewest accelerators to its most.
 
-    A family is what one submitter has of one accelerator in one benchmark, round and division. Of several results of
-    a size it is the one of the fewest chip-minutes. Weak scaling, whose score is no time to train, has none.
+    A family is what one submitter has of one accelerator among the Closed results of a benchmark and round: Open ones
+    may be of several models and targets. Of several results of a size it is the one of the fewest chip-minutes. Weak
+    scaling, whose score is no time to train, has none.
     """
     families: dict[tuple[str | None, ...], dict[int, Result]] = {}
     for one in results:
         count, minutes, chip = one.accelerators_count, one.chip_minutes, one.accelerator_name
-        if count and minutes and chip and one.scaling_type != "weak":
-            key = (one.round_key, one.division_name, one.benchmark_name, one.organisation_name, chip)
+        if count and minutes and chip and one.scaling_type != "weak" and one.division_name == CLOSED.name:
+            key = (one.round_key, one.benchmark_name, one.organisation_name, chip)
             sizes = families.setdefault(key, {})
             sizes[count] = min(sizes.get(count, one), one, key=_per_accelerator)
     found = []

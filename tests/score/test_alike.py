@@ -82,6 +82,10 @@ def test_a_family_is_of_one_submitter_accelerator_benchmark_round_and_division(o
     assert efficiencies(made(8), replace(made(64, 2.0), **other)) == []
 
 
+def test_open_results_which_may_be_of_several_models_have_no_efficiency() -> None:
+    assert efficiencies(made(8, division_name="open"), made(64, 2.0, division_name="open")) == []
+
+
 def test_of_several_results_of_a_size_the_best_counts() -> None:
     assert efficiencies(made(8, 20.0), made(8, 10.0), made(16, 10.0), made(16, 6.25)) == [[(8, 1.0), (16, 0.8)]]
 

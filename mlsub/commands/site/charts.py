@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from itertools import groupby, pairwise
+from itertools import cycle, groupby, pairwise
 from math import ceil
 from typing import Any
 
-from mlsub.commands.site.page import ColumnOf, build_table, count_text, number_cell, number_text
+from mlsub.commands.site.page import ColumnOf, build_table, count_text, three_cell
 from mlsub.commands.site.results import (
     DAGGER,
     DIVISIONS,
@@ -27,7 +27,7 @@ from mlsub.submission.result import CPU_ONLY
 from mlsub.systems.names import registry
 
 #: Shapes of marks, which tell families of a vendor apart as well; the shades of a colour, and that of vendors.
-_SHAPES = ("circle", "diamond", "square", "triangle")
+_SHAPES = ("circle", "diamond", "square", "triangle", "cross")
 _SHADES, _VENDOR = 5, 2
 #: Name, colour and shape of a mark. A colour is the name of a custom property of the style sheet.
 Look = tuple[str, str, str]
@@ -39,7 +39,6 @@ _PER_SIZE = (
     "Chip-minutes (minutes × accelerators) over the number of accelerators, both axes logarithmic, one mark a result. "
     "Where scaling is ideal they stay the same; real systems need more of them the larger they are."
 )
-_RING = "A ring is a result that does not meet the official checker."
 _STRIP = "One mark a result of this size, in a row for each accelerator."
 _BEST = " of each accelerator family in each round. Lines join rounds whose results may be compared."
 _OVER_ROUNDS = {
@@ -52,9 +51,10 @@ _MISREAD = (
     "chip-minutes"
 )
 _EFFICIENCY = (
-    "How much of ideal scaling is left: the chip-minutes of the smallest size that a submitter has of an accelerator "
-    "in a round, divided by those of a larger one. 100 means that twice the accelerators take half the minutes. Larger "
-    "systems usually train with larger batches, which take more samples to converge: what else changed is beside it."
+    "How much of ideal scaling is left of Closed results: the chip-minutes of the smallest size that a submitter has "
+    "of an accelerator in a round, divided by those of a larger one. 100 means that twice the accelerators take half "
+    "the minutes. Larger systems usually train with larger batches, which take more samples to converge: what else "
+    "changed is beside it."
 )
 
 
@@ -224,7 +224,7 @@ def efficiency_section(site: Site, benchmark: Results) -> Iterator[Section]:
         lines = [
             {
                 "at": site.places(of[id(step.result)] for step in family),
-                "efficiency": [round(step.efficiency, 4) for step in family],
+                "efficiency": [step.efficiency for step in family],
             }
             for family in families
         ]
@@ -243,11 +243,10 @@ _STEPS: tuple[ColumnOf[tuple[SiteResult, SiteResult, ScalingStep]], ...] = (
     ("organisation", lambda it: Span(it[1].result.organisation_name, link=it[1].organisation_href)),
     ("accelerator", lambda it: Span(it[1].result.accelerator_name or "", link=it[1].accelerator_href)),
     ("round", lambda it: it[1].result.round_key),
-    ("division", lambda it: it[1].division_name),
     ("from", lambda it: it[0].result.accelerators_count),
     ("to", lambda it: it[1].result.accelerators_count),
-    ("minutes", lambda it: number_cell(it[1].train_minutes, number_text(it[1].train_minutes, 3), it[1].href)),
-    ("efficiency in %", lambda it: number_cell(it[2].efficiency * 100, f"{it[2].efficiency * 100:.1f}")),
+    ("minutes", lambda it: three_cell(it[1].train_minutes, it[1].href)),
+    ("efficiency in %", lambda it: three_cell(it[2].efficiency * 100)),
     ("what else changed", lambda it: Span("; ".join(it[2].changes) or "nothing")),
 )
 
@@ -277,9 +276,10 @@ def looks() -> dict[str, Look]:
         found.append((vendor, f"{colour}-{_VENDOR}", _SHAPES[0]))
         # The newest generation is the furthest from the paper, the others as far from each other as there are shades.
         apart = (_SHADES - 1) / max(1, len(shades) - 1)
-        for age, families in enumerate(reversed(shades)):
-            for place, name in enumerate(families, age):
-                found.append((name, f"{colour}-{_SHADES - 1 - ceil(age * apart)}", _SHAPES[place % len(_SHAPES)]))
+        # Families of neighbouring generations, whose shades are near to each other, have different shapes.
+        families = [(age, name) for age, some in enumerate(reversed(shades)) for name in some]
+        for (age, name), shape in zip(families, cycle(_SHAPES), strict=False):
+            found.append((name, f"{colour}-{_SHADES - 1 - ceil(age * apart)}", shape))
     return {look[0]: look for look in found}
 
 
@@ -294,10 +294,10 @@ def round_charts(site: Site, results: Results) -> Iterator[Chart]:
     for some in results.by(lambda one: (one.result.benchmark_name, one.result.scaling_type)):
         first, timed = some[0], [one for one in some if one.score_minutes is not None]
         if timed:
-            words = "" if all(one.result.accepted for one in timed) else _RING
-            if without := len(some) - len(timed):
-                said = f"{count_text(without, 'result')} without a time {'is' if without == 1 else 'are'}"
-                words = f"{words} {said} in the table only.".strip()
+            words, without = "", len(some) - len(timed)
+            if without:
+                are = "is" if without == 1 else "are"
+                words = f"{count_text(without, 'result')} without a time {are} in the table only."
             views = {view.name: {"about": f"{lead_words(view, some)} {words}".strip()} for view in views_of(some)}
             yield Chart(
                 kind="round",

@@ -424,13 +424,13 @@ def test_families_of_several_sizes_are_drawn_by_their_efficiency(browser: Any, h
         opened.page.get_by_role("slider", name="Round").press("ArrowLeft")
         area = chart.locator(".plot-area")
         assert area.locator("[data-mark=dot] > *").count() == 2
-        assert area.locator("svg text", has_text="ACME, A100: 75 %").count() == 1
+        assert area.locator("svg text", has_text="ACME, A100: 75.0 %").count() == 1
         assert chart.locator("figcaption").inner_text() == "Scaling efficiency, v1.0"
         area.focus()
         opened.page.keyboard.press("End")
-        assert chart.locator(".said").inner_text() == "ACME, A100, v1.0\n64 accelerators: 75 %\n5 minutes"
+        assert chart.locator(".said").inner_text() == "ACME, A100, v1.0\n64 accelerators: 75.0 %\n5 minutes"
         table = opened.page.locator("#efficiency tbody tr")
-        assert table.all_inner_texts() == ["ACME\tA100\tv1.0\tclosed\t8\t64\t5\t75.0\tnothing"]
+        assert table.all_inner_texts() == ["ACME\tA100\tv1.0\t8\t64\t5.00\t75.0\tnothing"]
 
 
 def test_marks_of_one_place_do_not_cover_each_other(browser: Any, tmp_path: Path) -> None:

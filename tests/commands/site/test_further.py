@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from itertools import count
+from itertools import count, pairwise
 from pathlib import Path
 
 import pytest
@@ -16,7 +16,7 @@ from mlsub.commands.site.home import home_page
 from mlsub.commands.site.page import STATIC, Frame, Page, write_page
 from mlsub.commands.site.results import NO_ACCELERATOR, Results, Site
 from mlsub.submission.result import CPU_ONLY
-from mlsub.systems.names import all_chips
+from mlsub.systems.names import all_chips, registry
 from tests.commands.site.sites import (
     Words,
     charts_of,
@@ -137,7 +137,7 @@ def test_a_benchmark_has_all_its_results_as_data_and_the_fastest_as_a_table(page
         "ACME, 8 × H100, v5.0",
     )
     assert efficiency.data["families"] == [{"at": [1, 2], "efficiency": [1.0, 0.75]}]
-    assert cells(page, "efficiency") == [["ACME", "H100", "v4.0", "closed", "8", "64", "1", "75.0", "nothing"]]
+    assert cells(page, "efficiency") == [["ACME", "H100", "v4.0", "8", "64", "1.00", "75.0", "nothing"]]
 
 
 def test_the_table_of_a_benchmark_without_scripts_is_of_one_size_whatever_the_division() -> None:
@@ -242,6 +242,13 @@ def test_every_accelerator_has_a_look_of_its_own_with_contrast() -> None:
     for colour, _ in own.values():
         for back, ink in zip(paper, map(luminance, style[f"--{colour}"].split(", ")), strict=True):
             assert (max(back, ink) + 0.05) / (min(back, ink) + 0.05) >= 3, colour
+
+
+def test_families_of_neighbouring_generations_have_different_shapes() -> None:
+    for shades in registry().shades.values():
+        for older, newer in pairwise(shades):
+            shapes = [looks()[name][2] for name in (*older, *newer)]
+            assert len(set(shapes)) == len(shapes), (older, newer)
 
 
 def luminance(colour: str) -> float:
