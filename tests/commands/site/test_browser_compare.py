@@ -127,8 +127,8 @@ def test_two_results_have_steps_from_one_to_the_other_and_both_curves(
         rows = page.locator("#chart-what-makes-the-difference-in-minutes .legend").inner_text().split()
         assert {"minutes", "shorter"} <= set(rows)
         assert page.locator("#chart-training-curves-over-progress .legend").inner_text().count("ACME, rack") == 2
-        side_by_side = page.locator("table.sides").nth(0).locator("tr", has_text="accelerator-minutes")
-        assert side_by_side.inner_text().split() == ["accelerator-minutes", "240.000000", "320.000000"]
+        side_by_side = page.locator("table.sides").nth(0).locator("tr", has_text="chip-minutes")
+        assert side_by_side.inner_text().split() == ["chip-minutes", "240.000000", "320.000000"]
         assert (opened.overflow(), opened.said) == (0, [])
         assert opened.violations() == []
         page.get_by_role("link", name="Exchange A and B").click()

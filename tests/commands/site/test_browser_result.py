@@ -121,6 +121,8 @@ def test_batch_sizes_of_reference_points_stand_at_the_axis_where_they_have_room(
         marked = [f"{size:,.0f}" for size in data["x"]["ticks"]]
         (limits,) = [one for one in data["series"] if one["name"] == "limit"]
         assert data["x"]["ticks"] == limits["points"][0]
+        beside = "[data-mark=dot][transform^='translate(15']"
+        assert chart.locator(beside).count() == 2, "the runs and their mean, which hide no mark of the reference"
         words = chart.locator("[data-mark='x-axis tick label'] text")
         wide = words.all_text_contents()
         assert set(wide) < set(marked) and wide[0] == marked[0]
@@ -217,6 +219,10 @@ def test_a_round_of_many_shows_the_fastest_of_each_size_and_family_at_first(brow
         dots = opened.page.locator("figure[data-kind=round] [data-mark=dot] > *")
         title = opened.page.locator("figure[data-kind=round] figcaption")
         numbers = opened.page.locator("[data-mark='x-axis tick label']")
+        assert (
+            "checker"
+            not in opened.page.locator(".legend").inner_text() + opened.page.locator("figure .about").inner_text()
+        )
         assert dots.count() == 4, "of 8 accelerators three NVIDIA and the slow AMD"
         assert title.inner_text() == "ResNet-50, Closed division, on 8 accelerators: 4 of 27 results"
         opened.page.get_by_role("radio", name="any size").check()
@@ -491,6 +497,40 @@ def test_without_scripts_the_results_of_one_size_are_there_as_a_table(browser: A
     with Opened(browser, history, BENCHMARK, java_script_enabled=False) as opened:
         assert rows(opened) == ["rack8", "rack8", "rack8-open"]
         assert not opened.page.locator("svg.plot, form").first.is_visible()
+        assert not any(figure.is_visible() for figure in opened.page.locator("figure").all()), (
+            "nothing is drawn in them"
+        )
+
+
+def lie_apart(one: dict[str, float], other: dict[str, float]) -> bool:
+    """Whether two boxes do not lie on each other, but for a pixel."""
+    return any(
+        first[start] + first[length] <= second[start] + 1
+        for start, length in (("x", "width"), ("y", "height"))
+        for first, second in ((one, other), (other, one))
+    )
+
+
+@pytest.mark.parametrize("name", ["bert", "resnet"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_names_of_families_lie_on_no_mark(browser: Any, whole: Path, name: str, width: int) -> None:
+    with Opened(browser, whole, f"benchmarks/{name}.html#view=per-accelerator") as opened:
+        opened.page.set_viewport_size({"width": width, "height": 900})
+        opened.page.wait_for_timeout(100)
+        chart = opened.page.locator("#chart-rounds svg")
+        marks = [mark.bounding_box() for mark in chart.locator("[data-mark=dot] > *").all()]
+        for text in chart.locator("[data-mark=text] text").all():
+            assert all(lie_apart(text.bounding_box(), mark) for mark in marks), text.text_content()
+
+
+def test_the_names_of_efficiency_are_whole_on_a_phone(browser: Any, whole: Path) -> None:
+    with Opened(browser, whole, "benchmarks/resnet.html#round=v4.0") as opened:
+        opened.page.set_viewport_size({"width": 390, "height": 900})
+        opened.page.wait_for_timeout(100)
+        chart = opened.page.locator("#chart-scaling-efficiency")
+        name = chart.locator("svg text", has_text="65.7 %").bounding_box()
+        box = chart.bounding_box()
+        assert name["x"] + name["width"] <= box["x"] + box["width"]
 
 
 def test_names_lead_to_the_pages_about_them(browser: Any, history: Path) -> None:

@@ -213,7 +213,7 @@
       ["framework", ({ row }) => row.framework],
       ["minutes", ({ entry }) => six(entry.minutes) + (entry.of === "mean" ? ` (no score: the mean of ${entry.counted} runs)` : "")],
       ["expected minutes", ({ entry }) => six(entry.expected), sides.some(({ entry }) => entry.expected !== entry.minutes)],
-      ["accelerator-minutes", ({ entry }) => six(entry.minutes && entry.accelerators && entry.minutes * entry.accelerators)],
+      ["chip-minutes", ({ entry }) => six(entry.minutes && entry.accelerators && entry.minutes * entry.accelerators)],
       ["global batch size", ({ entry }) => entry.batch && amount(entry.batch)],
       ["trained, mean of the runs that count", ({ entry }) => entry.work && `${amount(entry.work)} ${entry.unit}`],
       ["seconds in training; in evaluation", ({ entry: { phases } }) => [phases.training, phases.evaluation].map((value) => (value ? number(value) : NONE)).join("; ")],

@@ -2,11 +2,11 @@
 // The choices of a benchmark's page: a round by a slider, a division by switches. Charts and table show what they choose,
 // and the address has the choice, so that it can be linked.
 (() => {
-  const { redraw, three, number, decimals, pad, remember, chipsOf, counted, sizeOf, make: element } = window.mlsub;
+  const { redraw, three, number, decimals, pad, remember, chipsOf, counted, sizeOf, breakable, make: element } = window.mlsub;
   const ALL = "all rounds";
   const BADGES = { accepted: "good", rejected: "bad" };
 
-  const link = (text, href) => (href ? element("a", { href }, text) : text);
+  const link = (text, href) => element(href ? "a" : "span", href ? { href } : {}, ...breakable(text));
 
   const cell = (content, sort) => {
     const made = element("td", {}, content);

@@ -116,8 +116,8 @@
     const shown = shownOf(all, buttonsOf(figure, all));
     figure.dataset.title ??= figure.querySelector("figcaption").textContent;
     const where = by === "chip_minutes" ? ", per accelerator" : isSame ? `, on ${data.size}` : "";
-    const counted = `${shown.length < every.length ? `${number(shown.length)} of ` : ""}${counted(every.length, "result")}`;
-    const caption = `${figure.dataset.title}${where}: ${counted}`;
+    const many = `${shown.length < every.length ? `${number(shown.length)} of ` : ""}${counted(every.length, "result")}`;
+    const caption = `${figure.dataset.title}${where}: ${many}`;
     const rows = rowsOf(shown, data, familiesOf(data), all);
     const { height, left } = layOut(rows, size, widestOf(ofRound(data)));
     const of = rows.filter((row) => !row.head);
@@ -131,7 +131,7 @@
     const domain = high / low < 1.3 ? [low / 1.25, high * 1.25] : [low / 1.08, high * 1.08];
     const values = ticksOf(domain, size);
     const numbers = (anchor) => Plot.axisX(values, {
-      anchor, text: values.map(short), label: anchor === "top" ? null : `${by === "chip_minutes" ? "Chip-minutes: minutes × accelerators" : "Minutes to train"} (logarithmic) →`, labelAnchor: "center", labelArrow: "none",
+      anchor, text: values.map(short), label: anchor === "top" ? null : `${by === "chip_minutes" ? "Chip-minutes" : "Minutes to train"} (logarithmic) →`, labelAnchor: "center", labelArrow: "none",
     });
     const tall = of.length > 8;
     const svg = plot(size, {
