@@ -503,9 +503,9 @@ def test_without_scripts_the_results_of_one_size_are_there_as_a_table(browser: A
 
 
 def lie_apart(one: dict[str, float], other: dict[str, float]) -> bool:
-    """Whether two boxes do not lie on each other, but for a pixel."""
+    """Whether two boxes do not lie on each other, but for the outline of a text."""
     return any(
-        first[start] + first[length] <= second[start] + 1
+        first[start] + first[length] <= second[start] + 4
         for start, length in (("x", "width"), ("y", "height"))
         for first, second in ((one, other), (other, one))
     )

@@ -101,7 +101,7 @@
       const lines = wrap(name, most);
       return { mark, lines, left: places.x(mark.x) + 7, wide: d3.max(lines, textWidth), top: places.y(mark.y) - (lines.length * LINE) / 2 };
     });
-    const taken = points.map((d) => ({ of: d, left: places.x(d.x) - 5, wide: 18, at: places.y(d.y) - 4, high: 8 }));
+    const taken = points.map((d) => ({ of: d, left: places.x(d.x) - 5, wide: 18, at: places.y(d.y) - 6, high: 12 }));
     for (const one of ends.sort((a, b) => a.top - b.top)) {
       const high = one.lines.length * LINE;
       const meets = (at) => (other) => other.of !== one.mark && one.left < other.left + other.wide && other.left < one.left + one.wide && at < other.at + other.high && other.at < at + high;
