@@ -24,7 +24,7 @@ class Size(NamedTuple):
     unit: str = "accelerator"
 
     def __str__(self) -> str:
-        without = "" if self.unit == "accelerator" else " without accelerators"
+        without = " without accelerators" * (self.unit == "node")
         return f"{self.number:,} {self.unit}{'s' * (self.number != 1)}{without}"
 
 

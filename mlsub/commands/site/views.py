@@ -51,6 +51,10 @@ class View(NamedTuple):
         """Return what a result is compared by in words, to three digits."""
         return f"{number_text(self.value(one), 3)} chip-minutes" if self.name == PER_ACCELERATOR else one.in_minutes
 
+    def lead(self, best: SiteResult, other: SiteResult) -> str:
+        """Return by how much the best result is before the next one, where that says something."""
+        return f"{self.gain(other, best)} the next" if self.is_fair(best, other) else "of another size than the next"
+
     def is_fair(self, one: SiteResult, other: SiteResult) -> bool:
         """Return whether a ratio of both says something of them: larger systems need more chip-minutes."""
         few, many = sorted(it.result.accelerators_count or 1 for it in (one, other))
@@ -88,8 +92,7 @@ def lead_words(view: View, results: Results) -> str:
     what = "Fewest chip-minutes" if view.name == PER_ACCELERATOR else f"Fastest{view.where}"
     said = f"{what}: {view.figure(best)}, {best.holder}, {best.result.round_key}"
     for other in others:
-        gain = f"{view.gain(other, best)} the next" if view.is_fair(other, best) else "the next is of another size"
-        said += f"; {gain} ({view.figure(other)}, {other.holder}, {other.result.round_key})"
+        said += f"; {view.lead(best, other)} ({view.figure(other)}, {other.holder}, {other.result.round_key})"
     return f"{said}."
 
 
@@ -161,14 +164,8 @@ LEADERS: tuple[ColumnOf[Row], ...] = (
     ("by", lambda row: row[1][0].holder),
     ("next", lambda row: view_cell(row[0], row[1][1]) if len(row[1]) > 1 else None),
     ("next by", lambda row: row[1][1].holder if len(row[1]) > 1 else "–"),
-    ("the best is", lambda row: _lead(row[0], *row[1][:2])),
+    ("the best is", lambda row: row[0].lead(*row[1][:2]) if len(row[1]) > 1 else "the only one"),
 )
-
-
-def _lead(view: View, best: SiteResult, *others: SiteResult) -> str:
-    for other in others:
-        return f"{view.gain(other, best)} the next" if view.is_fair(other, best) else "of another size than the next"
-    return "the only one"
 
 
 def by_round(results: Results) -> tuple[ColumnOf[Row], ...]:

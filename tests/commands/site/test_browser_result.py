@@ -376,7 +376,7 @@ VIEWS = {
     "per accelerator": (
         ["Accelerators and chip-minutes", "Chip-minutes over rounds"], 2, ["rack8", "rack512", "processors"],
         "3 results: v1.1, Closed; the fewest chip-minutes first",
-        "Fewest chip-minutes: 200 chip-minutes, ACME, 8 × A100, v1.1; the next is of another size ",
+        "Fewest chip-minutes: 200 chip-minutes, ACME, 8 × A100, v1.1; of another size than the next ",
     ),
     "any size": (
         ["Accelerators and minutes", "Minutes over rounds at any size"], 2, ["rack512", "rack8", "processors"],

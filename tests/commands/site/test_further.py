@@ -163,7 +163,7 @@ def test_what_is_best_of_a_round_and_by_how_much_is_said_in_each_view(pages: dic
         "leads": {
             "same-size": "Fastest on 8 accelerators: 6 minutes, ACME, 8 × H100, v4.0.",
             "per-accelerator": (
-                "Fewest chip-minutes: 48 chip-minutes, ACME, 8 × H100, v4.0; the next is of another size "
+                "Fewest chip-minutes: 48 chip-minutes, ACME, 8 × H100, v4.0; of another size than the next "
                 "(64 chip-minutes, ACME, 64 × H100, v4.0)."
             ),
             "any-size": (

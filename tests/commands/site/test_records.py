@@ -309,7 +309,7 @@ def test_chip_minutes_of_sizes_far_apart_have_no_ratio() -> None:
     for view, fair in ((View(PER_ACCELERATOR), False), (View(ANY), True)):
         assert view.is_fair(few, many) == view.is_fair(many, few) == fair
     assert lead_words(View(PER_ACCELERATOR), Results((few, many))).endswith(
-        "; the next is of another size (4,096 chip-minutes, ACME, 2,048 × H100, v2.0)."
+        "; of another size than the next (4,096 chip-minutes, ACME, 2,048 × H100, v2.0)."
     )
 
 

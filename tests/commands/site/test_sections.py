@@ -167,8 +167,8 @@ def test_the_convergence_of_a_result_stands_beside_the_reference(tree: Tree) -> 
     assert list(named) == ["stdev", *limits, "reference mean", "limit", "runs", "olympic mean"]
     assert len(named["reference mean"].points) == 9 and len(named["limit"].points) == 10, "and that of its own size"
     assert chart.about == (
-        "Reference of resnet in MLPerf Training v1.0: accepted is a mean at the limit or above. The runs and their mean "
-        "stand a little to the right of their batch size."
+        "Reference of resnet in MLPerf Training v1.0: accepted is a mean at the limit or above. The runs and their "
+        "mean stand a little to the right of their batch size."
     )
     (table,) = tables_of(section)
     *points, ours, runs = cells(table)
@@ -327,7 +327,9 @@ def test_a_result_without_accelerators_says_so(tmp_path: Path) -> None:
 
 
 def test_a_title_says_who_what_on_what_and_when(tmp_path: Path) -> None:
-    assert result_title(described(tmp_path, accelerators_per_node=0)) == "ACME, ResNet-50, rack1 (CPU only), Closed, v1.0"
+    assert (
+        result_title(described(tmp_path, accelerators_per_node=0)) == "ACME, ResNet-50, rack1 (CPU only), Closed, v1.0"
+    )
     assert result_title(described(tmp_path)) == "ACME, ResNet-50, rack1 (8 × A100), Closed, v1.0"
     assert result_title(described(tmp_path, system_name="8xA100 box")) == "ACME, ResNet-50, 8xA100 box, Closed, v1.0"
 
