@@ -523,6 +523,18 @@ def test_names_of_families_lie_on_no_mark(browser: Any, whole: Path, name: str, 
             assert all(lie_apart(text.bounding_box(), mark) for mark in marks), text.text_content()
 
 
+def test_no_filled_mark_covers_a_hollow_one(browser: Any, tmp_path: Path) -> None:
+    for name in ("v1.0", "v1.1"):
+        tree = make_tree(tmp_path, name)
+        if name == "v1.0":
+            tree.add_system("rack2")
+            (tree.folder / "results" / "rack2" / "resnet").mkdir(parents=True)
+    build_site(checked(tmp_path / "v1.0", tmp_path / "v1.1"), tmp_path / "site")
+    with Opened(browser, tmp_path / "site", f"{BENCHMARK}#round=all") as opened:
+        marks = opened.page.locator("#chart-sizes [data-mark=dot] > *").all()
+        assert [mark.get_attribute("fill") == "var(--paper)" for mark in marks] == [False, True], "the last is on top"
+
+
 def test_the_names_of_efficiency_are_whole_on_a_phone(browser: Any, whole: Path) -> None:
     with Opened(browser, whole, "benchmarks/resnet.html#round=v4.0") as opened:
         opened.page.set_viewport_size({"width": 390, "height": 900})
