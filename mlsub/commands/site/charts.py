@@ -78,7 +78,8 @@ def record_chart(site: Site, benchmark: Results, shown: Results | None = None) -
         if some := view.of(drawn):
             alike = view.of(closed)
             steps = [step for one in alike.record_chains(view.value) for step in _record_steps(site, view, one, alike)]
-            chain = some.record_chains(view.value)[-1]
+            *_, chain = some.record_chains(view.value)
+            chain = Results(one for one in chain if view.is_fair(one, chain[-1]))
             words = [f"{one.holder}, {one.result.round_key}" for one in (chain[-1], *chain[:-1][:1])]
             views[view.name] = {
                 **_over_rounds(site, view, some, by, steps),
@@ -111,8 +112,7 @@ def _headline(view: View, chain: Results, shown: Results, closed: Results) -> st
 
     Where it is of an earlier round than the last one shown: whether a Closed result of the benchmark beats it.
     """
-    last = chain[-1]
-    first = next(one for one in chain if view.is_fair(one, last))
+    first, last = chain[0], chain[-1]
     best = min(closed.beside(last), key=view.value)
     said = f"{view.figure(last)}{f' ({_chips(view, last)})' if _chips(view, last) else ''}"
     if first is not last:

@@ -389,5 +389,5 @@ def _safe(text: str) -> str:
 
 
 def _breakable(text: str) -> str:
-    """Return a text as HTML that may break behind its underscores and plus signs, as names have them for blanks."""
-    return _BREAKS.sub("<wbr>", _safe(text)) if len(text) > _WORD else _safe(text)
+    """Return a text as HTML; a long name may break behind underscores and plus signs, which it has for blanks."""
+    return _BREAKS.sub("<wbr>", _safe(text)) if len(text) > _WORD and " " not in text else _safe(text)

@@ -305,6 +305,8 @@ def test_chip_minutes_of_sizes_far_apart_have_no_ratio() -> None:
     assert chart is not None
     title = view_of(chart, "per-accelerator")["title"]
     assert title == "RetinaNet per accelerator: 288 chip-minutes (8 × H100), 5 times as efficient as v3.0"
+    said = view_of(chart, "per-accelerator")["about"]
+    assert said == "Record: ACME, 8 × H100, v5.1; first ACME, 8 × H100, v3.0.", "the one that it is compared with"
     few, many = site.results[2], site.results[0]
     for view, fair in ((View(PER_ACCELERATOR), False), (View(ANY), True)):
         assert view.is_fair(few, many) == view.is_fair(many, few) == fair

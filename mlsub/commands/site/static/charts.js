@@ -18,8 +18,8 @@
     return element;
   };
 
-  // A text that may break behind its underscores and plus signs, as those in tables that are there without scripts.
-  const breakable = (text) => text.split(/(?<=[_+])(?=\w)/).flatMap((part, at) => (at ? [make("wbr"), part] : [part]));
+  // A name without blanks may break behind its underscores and plus signs, as in tables that are there without scripts.
+  const breakable = (text) => text.split(text.includes(" ") ? /$/ : /(?<=[_+])(?=\w)/).flatMap((part, at) => (at ? [make("wbr"), part] : [part]));
 
   // Further scripts of the site, each loaded once, when it is needed: a page of a disk can load scripts, and nothing else.
   const loaded = new Map();
