@@ -60,7 +60,7 @@ def _benchmark(entry: EntryResult) -> Cell:
 
 
 def _accelerator(result: Any) -> Cell | None:
-    name = result.accelerator_name or result.accelerator_model_name
+    name = result.accelerator
     return _bounded(name) if name else None
 
 
