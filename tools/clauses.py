@@ -17,7 +17,9 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
+from itertools import pairwise, product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -60,6 +62,17 @@ _BESIDE = (
 _NAMES = ("problem", "model", "optimizer", "name", "algorithm", "framework")
 #: By how many words a row is named at most and a changed sentence found, and how many digits the digest of either has.
 _MOST, _FIRST, _SHORT, _LONG = 10, 5, 4, 6
+#: What part of the words of a sentence an earlier one has at least.
+_ALIKE = 0.6
+
+#: Rows that had another name in earlier texts.
+RENAMED = {
+    "Text to Image": "FLUX.1",
+    "LLM pretraining Llama31_405B": "Large Language Model Llama31_405B",
+    "LLM finetuning Llama2_70B_LoRA": "Large Language Model Llama2_70B_LoRA",
+    "LLM Finetuning": "Large language model Fine Tune (LoRA)",
+    "LLM finetuning": "Large language model (2)",
+}
 
 
 class Unit(NamedTuple):
@@ -143,23 +156,24 @@ def units(text: str) -> Iterator[Unit]:
 def _sentences(section: tuple[str, ...], lines: Iterable[str]) -> Iterator[Unit]:
     """Yield the sentences of a section.
 
-    One that leads on to a list takes the items that demand nothing of their own; a list that no sentence stands above,
-    such as of folders, is one demand.
+    One that leads on to a list takes the items that demand nothing of their own; of a list that no sentence stands
+    above, such as of folders, each outermost item is one demand with those below it.
     """
     blocks = _blocks(lines)
     found: list[Unit] = []
     above: dict[int, int] = {}
     for at, (level, text) in enumerate(blocks):
-        above = {of: where for of, where in above.items() if of < max(level, 1) and level}
+        above = {of: where for of, where in above.items() if of < level and (of or level > blocks[0][0])}
         for words in filter(None, map(plain, _SENTENCE.split(text))):
             demands = _DEMANDS.search(words) is not None
             bare = bool(level) and not demands
             if bare and above:
                 where = above[max(above)]
-                found[where] = found[where]._replace(words=f"{found[where].words} {words}")
+                found[where] = found[where]._replace(words=f"{found[where].words} {words}", demands=True)
             elif bare and not text.rstrip().endswith(".") and all(of for of, _ in blocks[:at]):
                 above[0] = len(found)
-                found.append(Unit(section, words))
+                titles_others = at + 1 < len(blocks) and blocks[at + 1][0] > level
+                found.append(Unit(section, words, demands=not titles_others))
             else:
                 found.append(Unit(section, words, "", demands))
         if found and found[-1].demands and _LEADS_ON.search(text):
@@ -217,7 +231,10 @@ def known_demands(document: str) -> list[Known]:
             if clause.whole:
                 found.append(Known(path, "", clause.whole, "section"))
             elif clause.rows:
-                found += [Known(path, f"{clause.words} {row}".strip(), of, "row") for row, of in clause.rows.items()]
+                found += [
+                    Known(path, f"{clause.words} {row}".strip(), of.split()[0], "row")
+                    for row, of in clause.rows.items()
+                ]
             else:
                 found.append(Known(path, " ".join(clause.words.split()[:_FIRST]), clause.mark, "sentence"))
     return found
@@ -237,16 +254,7 @@ def compare(known: Sequence[Known], text: Sequence[Unit]) -> Iterator[Change]:
         if mark != one.mark:
             yield Change("changed" if words else "gone", one.section[-1], "(the section)", mark)
     left = [unit for unit in text if not any(one.is_in(unit.section) for one in whole)]
-    pairs: dict[int, Unit] = {}
-    tries = [(by_mark, inside) for by_mark in (True, False) for inside in (True, False)]
-    for by_mark, inside in tries:
-        for at, one in enumerate(known):
-            if one.kind == "section" or at in pairs:
-                continue
-            fits = (u for u in left if _fits(one, u, by_mark=by_mark) and (not inside or one.is_in(u.section)))
-            if (unit := next(fits, None)) is not None:
-                pairs[at] = unit
-                left = [u for u in left if u is not unit]
+    pairs, left = pair(known, left)
     for at, one in enumerate(known):
         unit = pairs.get(at)
         if unit is None and one.kind != "section":
@@ -259,15 +267,103 @@ def compare(known: Sequence[Known], text: Sequence[Unit]) -> Iterator[Change]:
             yield Change("new", " / ".join(unit.section[-2:]), unit.anchor, unit.mark)
 
 
+def pair(known: Sequence[Known], text: Sequence[Unit]) -> tuple[dict[int, Unit], list[Unit]]:
+    """Return the units of a text that are what is known, by its number, and those that are left.
+
+    The digest tells more than the first words, the whole path of titles more than the last of them.
+    """
+    left, pairs = list(text), dict[int, Unit]()
+    for by_mark, titles in product((True, False), (len, lambda _: 1, lambda _: 0)):
+        for at, one in enumerate(known):
+            if one.kind == "section" or at in pairs:
+                continue
+            end = one.section[len(one.section) - titles(one.section) :]
+            fits = (u for u in left if _fits(one, u, by_mark=by_mark) and u.section[len(u.section) - len(end) :] == end)
+            if (unit := next(fits, None)) is not None:
+                pairs[at] = unit
+                left = [u for u in left if u is not unit]
+    return pairs, left
+
+
+def rounds_of(known: Sequence[Known], texts: Mapping[str, Sequence[Unit]]) -> list[tuple[str, ...]]:
+    """Return of each demand that is known the first round with it, and those in which its words changed.
+
+    ``texts`` are those at the deadlines of rounds, by round, the oldest first. A row is followed by its name, a
+    sentence by its first words; ``RENAMED`` rows by the name that they had.
+    """
+    marks: list[dict[str, str]] = [{} for _ in known]
+    there, words = dict(enumerate(known)), dict[int, str]()
+    for round_, text in reversed([*texts.items()]):
+        pairs, left = pair(list(there.values()), text)
+        places = list(there)
+        found = {places[n]: unit for n, unit in pairs.items()}
+        for at, one in there.items():
+            if one.kind == "section":
+                inside = " ".join(unit.words for unit in text if one.is_in(unit.section))
+                marks[at] |= {round_: digest(inside)[:_LONG]} if inside else {}
+            elif unit := found.get(at) or _reworded(one, words.get(at, ""), left):
+                found[at], marks[at][round_], words[at] = unit, unit.mark, unit.words
+        there = {
+            at: Known(found[at].section, found[at].anchor, found[at].mark, one.kind) if at in found else one
+            for at, one in there.items()
+            if round_ in marks[at]
+        }
+    return [_steps([(round_, of[round_]) for round_ in texts if round_ in of]) for of in marks]
+
+
+def _reworded(one: Known, words: str, left: Sequence[Unit]) -> Unit | None:
+    """Return what of an earlier text that is left over was a demand in other words and under another name.
+
+    That is a row under the name that it had, or a sentence of its section that has most of its words.
+    """
+    if one.kind == "row":
+        name = RENAMED.get(one.words, one.words)
+        return next((unit for unit in left if unit.row and _bare(unit.row) == _bare(name)), None)
+    near = [unit for unit in left if not unit.row and unit.section[-1:] == one.section[-1:]]
+    alike = {_alike(words, unit.words): unit for unit in near}
+    return alike[best] if alike and (best := max(alike)) >= _ALIKE else None
+
+
+def _alike(one: str, other: str) -> float:
+    return SequenceMatcher(None, one.split(), other.split(), autojunk=False).ratio()
+
+
+def _steps(marks: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    """Return the first round, and those whose digest is another than before."""
+    return tuple(new for (_, was), (new, now) in pairwise([("", ""), *marks]) if was != now)
+
+
+def texts_at(repository: Path, document: str, deadlines: Mapping[str, str]) -> dict[str, list[Unit]]:
+    """Return the text of a document at the deadline of each round, from a repository; of none before its first."""
+
+    def git(*words: str) -> str:
+        return subprocess.run(["git", "-C", str(repository), *words], check=True, capture_output=True, text=True).stdout
+
+    found = {}
+    for round_, day in deadlines.items():
+        line = ("--first-parent", f"--before={day}T23:59:59Z", "-1", "HEAD", "--", f"{document}.adoc")
+        if commit := git("rev-list", *line).strip():
+            found[round_] = list(units(git("show", f"{commit}:{document}.adoc")))
+    return found
+
+
 def _fits(one: Known, unit: Unit, *, by_mark: bool) -> bool:
     """Whether a unit is a known demand, by its digest or by its first words."""
     if (one.kind == "row") != bool(unit.row):
         return False
     if by_mark:
-        return unit.mark == one.mark
+        # Four digits of a row may be those of another by chance.
+        return unit.mark == one.mark and (
+            not unit.row or unit.row.split()[0].casefold() == one.words.split()[0].casefold()
+        )
     if unit.row:
-        return unit.row.casefold() == one.words.casefold()
+        return _bare(unit.row) == _bare(one.words)
     return f"{unit.words} ".casefold().startswith(f"{one.words} ".casefold())
+
+
+def _bare(name: str) -> str:
+    """Return a name without what is now and then written in another way, as in R-GAT."""
+    return re.sub(r"[^a-z0-9]", "", name.casefold())
 
 
 def replay(repository: Path, since: str) -> Iterator[tuple[str, list[Change]]]:
