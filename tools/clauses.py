@@ -17,9 +17,8 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from difflib import SequenceMatcher
-from itertools import pairwise, product
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -61,18 +60,7 @@ _BESIDE = (
 )
 _NAMES = ("problem", "model", "optimizer", "name", "algorithm", "framework")
 #: By how many words a row is named at most and a changed sentence found, and how many digits the digest of either has.
-_MOST, _FIRST, _SHORT, _LONG = 10, 5, 4, 6
-#: What part of the words of a sentence an earlier one has at least.
-_ALIKE = 0.6
-
-#: Rows that had another name in earlier texts.
-RENAMED = {
-    "Text to Image": "FLUX.1",
-    "LLM pretraining Llama31_405B": "Large Language Model Llama31_405B",
-    "LLM finetuning Llama2_70B_LoRA": "Large Language Model Llama2_70B_LoRA",
-    "LLM Finetuning": "Large language model Fine Tune (LoRA)",
-    "LLM finetuning": "Large language model (2)",
-}
+_MOST, _FIRST, _SHORT, LONG = 10, 5, 4, 6
 
 
 class Unit(NamedTuple):
@@ -86,7 +74,7 @@ class Unit(NamedTuple):
     @property
     def mark(self) -> str:
         """The digest of the words."""
-        return digest(self.words)[: _SHORT if self.row else _LONG]
+        return digest(self.words)[: _SHORT if self.row else LONG]
 
     @property
     def anchor(self) -> str:
@@ -250,7 +238,7 @@ def compare(known: Sequence[Known], text: Sequence[Unit]) -> Iterator[Change]:
     whole = [one for one in known if one.kind == "section"]
     for one in whole:
         words = [unit.words for unit in text if one.is_in(unit.section)]
-        mark = digest(" ".join(words))[:_LONG]
+        mark = digest(" ".join(words))[:LONG]
         if mark != one.mark:
             yield Change("changed" if words else "gone", one.section[-1], "(the section)", mark)
     left = [unit for unit in text if not any(one.is_in(unit.section) for one in whole)]
@@ -285,68 +273,6 @@ def pair(known: Sequence[Known], text: Sequence[Unit]) -> tuple[dict[int, Unit],
     return pairs, left
 
 
-def rounds_of(known: Sequence[Known], texts: Mapping[str, Sequence[Unit]]) -> list[tuple[str, ...]]:
-    """Return of each demand that is known the first round with it, and those in which its words changed.
-
-    ``texts`` are those at the deadlines of rounds, by round, the oldest first. A row is followed by its name, a
-    sentence by its first words; ``RENAMED`` rows by the name that they had.
-    """
-    marks: list[dict[str, str]] = [{} for _ in known]
-    there, words = dict(enumerate(known)), dict[int, str]()
-    for round_, text in reversed([*texts.items()]):
-        pairs, left = pair(list(there.values()), text)
-        places = list(there)
-        found = {places[n]: unit for n, unit in pairs.items()}
-        for at, one in there.items():
-            if one.kind == "section":
-                inside = " ".join(unit.words for unit in text if one.is_in(unit.section))
-                marks[at] |= {round_: digest(inside)[:_LONG]} if inside else {}
-            elif unit := found.get(at) or _reworded(one, words.get(at, ""), left):
-                found[at], marks[at][round_], words[at] = unit, unit.mark, unit.words
-        there = {
-            at: Known(found[at].section, found[at].anchor, found[at].mark, one.kind) if at in found else one
-            for at, one in there.items()
-            if round_ in marks[at]
-        }
-    return [_steps([(round_, of[round_]) for round_ in texts if round_ in of]) for of in marks]
-
-
-def _reworded(one: Known, words: str, left: Sequence[Unit]) -> Unit | None:
-    """Return what of an earlier text that is left over was a demand in other words and under another name.
-
-    That is a row under the name that it had, or a sentence of its section that has most of its words.
-    """
-    if one.kind == "row":
-        name = RENAMED.get(one.words, one.words)
-        return next((unit for unit in left if unit.row and _bare(unit.row) == _bare(name)), None)
-    near = [unit for unit in left if not unit.row and unit.section[-1:] == one.section[-1:]]
-    alike = {_alike(words, unit.words): unit for unit in near}
-    return alike[best] if alike and (best := max(alike)) >= _ALIKE else None
-
-
-def _alike(one: str, other: str) -> float:
-    return SequenceMatcher(None, one.split(), other.split(), autojunk=False).ratio()
-
-
-def _steps(marks: Sequence[tuple[str, str]]) -> tuple[str, ...]:
-    """Return the first round, and those whose digest is another than before."""
-    return tuple(new for (_, was), (new, now) in pairwise([("", ""), *marks]) if was != now)
-
-
-def texts_at(repository: Path, document: str, deadlines: Mapping[str, str]) -> dict[str, list[Unit]]:
-    """Return the text of a document at the deadline of each round, from a repository; of none before its first."""
-
-    def git(*words: str) -> str:
-        return subprocess.run(["git", "-C", str(repository), *words], check=True, capture_output=True, text=True).stdout
-
-    found = {}
-    for round_, day in deadlines.items():
-        line = ("--first-parent", f"--before={day}T23:59:59Z", "-1", "HEAD", "--", f"{document}.adoc")
-        if commit := git("rev-list", *line).strip():
-            found[round_] = list(units(git("show", f"{commit}:{document}.adoc")))
-    return found
-
-
 def _fits(one: Known, unit: Unit, *, by_mark: bool) -> bool:
     """Whether a unit is a known demand, by its digest or by its first words."""
     if (one.kind == "row") != bool(unit.row):
@@ -357,11 +283,11 @@ def _fits(one: Known, unit: Unit, *, by_mark: bool) -> bool:
             not unit.row or unit.row.split()[0].casefold() == one.words.split()[0].casefold()
         )
     if unit.row:
-        return _bare(unit.row) == _bare(one.words)
+        return bare(unit.row) == bare(one.words)
     return f"{unit.words} ".casefold().startswith(f"{one.words} ".casefold())
 
 
-def _bare(name: str) -> str:
+def bare(name: str) -> str:
     """Return a name without what is now and then written in another way, as in R-GAT."""
     return re.sub(r"[^a-z0-9]", "", name.casefold())
 

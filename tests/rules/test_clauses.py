@@ -24,7 +24,8 @@ from mlsub.rules.clauses import (
     questions_on,
 )
 from mlsub.rules.explain import all_demands, rule_ids
-from tools.clauses import compare, known_demands, rounds_of, texts_at, units
+from tools.clause_history import rounds_of, texts_at
+from tools.clauses import compare, known_demands, units
 from tools.support.corpus import SHARED
 
 UPSTREAM = SHARED / "upstream"
@@ -229,6 +230,17 @@ def test_a_rule_of_a_key_has_the_rows_of_that_key() -> None:
     places = clauses_of("key.max_steps.value")
     titles = [of.clause.title("key.max_steps.value") for of in places if of.clause.rows]
     assert titles == ["gpt_oss_20b adamw: max_steps", "llama31_8b adamw: max_steps"]
+
+
+def test_items_of_several_benchmarks_are_clauses_of_their_own() -> None:
+    appendix = {
+        rule: [of.clause.title() for of in clauses_of(rule) if of.section == "Appendix Benchmark Specific Rules"]
+        for rule in ("entry.run-count", "run.eval-cadence")
+    }
+    assert appendix == {
+        "entry.run-count": ["Flux.1 10 runs per submission ..."],
+        "run.eval-cadence": ["Evaluation must be run every 262,144 samples ..."],
+    }
 
 
 def test_a_rule_without_a_clause_of_its_own_has_that_on_logs() -> None:
