@@ -34,7 +34,7 @@ SAYS = """async ([path, pairs]) => {
         const both = keys.map((key, at) => [key, value(a, at), value(b, at)]).sort(([x], [y]) => x < y ? -1 : 1);
         const differ = both.filter(([, x, y]) => x !== y && x !== -2 && y !== -2);
         const changes = differ.map(([key, ...two]) => [key, ...two.map((x) => x === -1 ? "-" : x)]);
-        const { parts, said } = window.mlsub.differenceOf(sides, changes, null);
+        const { parts, said } = window.mlsub.differenceOf(sides, changes);
         return [said, parts.map((part) => part.minutes)];
     });
 }"""
