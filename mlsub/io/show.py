@@ -254,7 +254,7 @@ def reach(text: str, start: int, width: int) -> int:
 
 
 def shorten_apart(texts: Sequence[str], width: int) -> list[str]:
-    """Texts that fit, with ``…`` where as many as can be are told apart by what is left, as near the middle as may be."""
+    """Texts that fit, with ``…`` where what is left tells most of them apart, as near the middle as may be."""
     found = [shorten(text, width) for text in texts]
     for tail in sorted(range(width), key=lambda tail: abs(tail - (width - 1) // 2)):
         if len(set(found)) == len(set(texts)):
