@@ -70,6 +70,26 @@ def test_the_page_says_what_compare_says(browser: Any, history: Path) -> None:
     assert assert_same_words(browser, history, site_of(*rounds)) == 6
 
 
+#: What is said of a result and the same one as another benchmark, and as one that trains a little slower.
+OTHERS = """async ([path, name]) => {
+    await window.mlsub.load(path);
+    const entry = window.mlsubCompare[path].entries[name];
+    const row = window.mlsub.results().find(({ href }) => href.endsWith(`results/${name}.html`));
+    const bert = { entry, row: { ...row, benchmark_name: "bert", benchmark_title: "BERT" } };
+    const phases = { ...entry.phases, training: entry.phases.training + entry.minutes * 0.2 };
+    const one = { row, entry: { ...entry, throughput: 2.8249 } };
+    const slower = { row, entry: { ...entry, throughput: 2.8165, phases, minutes: entry.minutes * 1.003 } };
+    return [[{ entry, row }, bert], [one, slower]].map((sides) => window.mlsub.differenceOf(sides, []).said);
+}"""
+
+
+def test_two_benchmarks_and_near_rates_are_told_apart(browser: Any, history: Path) -> None:
+    with Opened(browser, history, PAGE) as opened:
+        benchmarks, rates = opened.page.evaluate(OTHERS, ["data/compare-resnet.js", RACK8])
+    assert benchmarks == "A and B train different benchmarks, ResNet-50 and BERT. They take 30.0 and 30.0 min."
+    assert "2.825 -> 2.817 samples/s" in rates
+
+
 @pytest.mark.slow
 def test_the_page_says_what_compare_says_of_published_results(browser: Any, whole: Path) -> None:
     if not present():
