@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from itertools import groupby
 
 from mlsub.findings import Kind
+from mlsub.io.data import group_by_key
 from mlsub.present.document import Block, Cell, Column, Document, Items, Lines, Span, Table, Text, document, section
 from mlsub.rules.catalogue import catalogue
 from mlsub.rules.clauses import Clause, PlacedClause, clauses, every_clause
@@ -101,6 +102,12 @@ def _questions() -> Iterator[str]:
 
 def _row(clause: Clause) -> tuple[Cell, ...]:
     by = Lines(tuple((Span(of, "name" if of in catalogue() else "code") if "." in of else of,) for of in clause.by))
-    rounds = f"{clause.since} to {clause.until}" if clause.until else clause.since
-    changed = f"changed {', '.join(clause.changed)}" if clause.changed else ""
-    return clause.title(), by, Lines(tuple(filter(None, (rounds, changed)))), clause.differs or ""
+    lines = group_by_key((_rounds(clause.rounds(row), clause.until), row) for row in clause.rows or ("",))
+    since = (f"{words}: {', '.join(rows)}" if len(lines) > 1 else words for words, rows in lines.items())
+    return clause.title(), by, Lines(tuple(since)), clause.differs or ""
+
+
+def _rounds(rounds: tuple[str, ...], until: str | None) -> str:
+    since, *changed = rounds
+    later = f", changed {', '.join(changed)}" if changed else ""
+    return f"{since}{f' to {until}' if until else ''}{later}"

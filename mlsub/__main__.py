@@ -10,8 +10,8 @@ import sys
 
 from mlsub.io import VERSION
 
-#: So many new objects, a few megabytes, start the search for garbage.
-_MANY_OBJECTS = 50_000
+#: So many new objects, some ten megabytes, start the search for garbage.
+_MANY_OBJECTS = 100_000
 
 
 def main() -> None:

@@ -18,6 +18,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -59,7 +60,7 @@ _BESIDE = (
 )
 _NAMES = ("problem", "model", "optimizer", "name", "algorithm", "framework")
 #: By how many words a row is named at most and a changed sentence found, and how many digits the digest of either has.
-_MOST, _FIRST, _SHORT, _LONG = 10, 5, 4, 6
+_MOST, _FIRST, _SHORT, LONG = 10, 5, 4, 6
 
 
 class Unit(NamedTuple):
@@ -73,7 +74,7 @@ class Unit(NamedTuple):
     @property
     def mark(self) -> str:
         """The digest of the words."""
-        return digest(self.words)[: _SHORT if self.row else _LONG]
+        return digest(self.words)[: _SHORT if self.row else LONG]
 
     @property
     def anchor(self) -> str:
@@ -143,23 +144,24 @@ def units(text: str) -> Iterator[Unit]:
 def _sentences(section: tuple[str, ...], lines: Iterable[str]) -> Iterator[Unit]:
     """Yield the sentences of a section.
 
-    One that leads on to a list takes the items that demand nothing of their own; a list that no sentence stands above,
-    such as of folders, is one demand.
+    One that leads on to a list takes the items that demand nothing of their own; of a list that no sentence stands
+    above, such as of folders, each outermost item is one demand with those below it.
     """
     blocks = _blocks(lines)
     found: list[Unit] = []
     above: dict[int, int] = {}
     for at, (level, text) in enumerate(blocks):
-        above = {of: where for of, where in above.items() if of < max(level, 1) and level}
+        above = {of: where for of, where in above.items() if of < level and (of or level > blocks[0][0])}
         for words in filter(None, map(plain, _SENTENCE.split(text))):
             demands = _DEMANDS.search(words) is not None
             bare = bool(level) and not demands
             if bare and above:
                 where = above[max(above)]
-                found[where] = found[where]._replace(words=f"{found[where].words} {words}")
+                found[where] = found[where]._replace(words=f"{found[where].words} {words}", demands=True)
             elif bare and not text.rstrip().endswith(".") and all(of for of, _ in blocks[:at]):
                 above[0] = len(found)
-                found.append(Unit(section, words))
+                titles_others = at + 1 < len(blocks) and blocks[at + 1][0] > level
+                found.append(Unit(section, words, demands=not titles_others))
             else:
                 found.append(Unit(section, words, "", demands))
         if found and found[-1].demands and _LEADS_ON.search(text):
@@ -217,7 +219,10 @@ def known_demands(document: str) -> list[Known]:
             if clause.whole:
                 found.append(Known(path, "", clause.whole, "section"))
             elif clause.rows:
-                found += [Known(path, f"{clause.words} {row}".strip(), of, "row") for row, of in clause.rows.items()]
+                found += [
+                    Known(path, f"{clause.words} {row}".strip(), of.split()[0], "row")
+                    for row, of in clause.rows.items()
+                ]
             else:
                 found.append(Known(path, " ".join(clause.words.split()[:_FIRST]), clause.mark, "sentence"))
     return found
@@ -233,20 +238,11 @@ def compare(known: Sequence[Known], text: Sequence[Unit]) -> Iterator[Change]:
     whole = [one for one in known if one.kind == "section"]
     for one in whole:
         words = [unit.words for unit in text if one.is_in(unit.section)]
-        mark = digest(" ".join(words))[:_LONG]
+        mark = digest(" ".join(words))[:LONG]
         if mark != one.mark:
             yield Change("changed" if words else "gone", one.section[-1], "(the section)", mark)
     left = [unit for unit in text if not any(one.is_in(unit.section) for one in whole)]
-    pairs: dict[int, Unit] = {}
-    tries = [(by_mark, inside) for by_mark in (True, False) for inside in (True, False)]
-    for by_mark, inside in tries:
-        for at, one in enumerate(known):
-            if one.kind == "section" or at in pairs:
-                continue
-            fits = (u for u in left if _fits(one, u, by_mark=by_mark) and (not inside or one.is_in(u.section)))
-            if (unit := next(fits, None)) is not None:
-                pairs[at] = unit
-                left = [u for u in left if u is not unit]
+    pairs, left = pair(known, left)
     for at, one in enumerate(known):
         unit = pairs.get(at)
         if unit is None and one.kind != "section":
@@ -259,15 +255,41 @@ def compare(known: Sequence[Known], text: Sequence[Unit]) -> Iterator[Change]:
             yield Change("new", " / ".join(unit.section[-2:]), unit.anchor, unit.mark)
 
 
+def pair(known: Sequence[Known], text: Sequence[Unit]) -> tuple[dict[int, Unit], list[Unit]]:
+    """Return the units of a text that are what is known, by its number, and those that are left.
+
+    The digest tells more than the first words, the whole path of titles more than the last of them.
+    """
+    left, pairs = list(text), dict[int, Unit]()
+    for by_mark, titles in product((True, False), (len, lambda _: 1, lambda _: 0)):
+        for at, one in enumerate(known):
+            if one.kind == "section" or at in pairs:
+                continue
+            end = one.section[len(one.section) - titles(one.section) :]
+            fits = (u for u in left if _fits(one, u, by_mark=by_mark) and u.section[len(u.section) - len(end) :] == end)
+            if (unit := next(fits, None)) is not None:
+                pairs[at] = unit
+                left = [u for u in left if u is not unit]
+    return pairs, left
+
+
 def _fits(one: Known, unit: Unit, *, by_mark: bool) -> bool:
     """Whether a unit is a known demand, by its digest or by its first words."""
     if (one.kind == "row") != bool(unit.row):
         return False
     if by_mark:
-        return unit.mark == one.mark
+        # Four digits of a row may be those of another by chance.
+        return unit.mark == one.mark and (
+            not unit.row or unit.row.split()[0].casefold() == one.words.split()[0].casefold()
+        )
     if unit.row:
-        return unit.row.casefold() == one.words.casefold()
+        return bare(unit.row) == bare(one.words)
     return f"{unit.words} ".casefold().startswith(f"{one.words} ".casefold())
+
+
+def bare(name: str) -> str:
+    """Return a name without what is now and then written in another way, as in R-GAT."""
+    return re.sub(r"[^a-z0-9]", "", name.casefold())
 
 
 def replay(repository: Path, since: str) -> Iterator[tuple[str, list[Change]]]:

@@ -202,6 +202,12 @@ def format_options(*formats: str, by_name: bool = False) -> Callable[[F], F]:
     return setting("--format", "format_", type=click.Choice(formats), **(named if by_name else usual))
 
 
+def _check_ending(file: Path, formats: Sequence[str]) -> None:
+    """Refuse to write text into a file that is named as a format which an answer does not have."""
+    if format_of_file(file, formats) is None and (other := format_of_file(file, FILE_ENDINGS)) not in (None, "text"):
+        raise click.UsageError(f"This answer has no format {other}. Name another file than {file}.")
+
+
 #: --format, for any document.
 format_option = format_options(*FORMATS)
 #: --force.
@@ -209,7 +215,7 @@ _FORCE = click.option("--force", is_flag=True, help="Replace FILE; the earlier f
 
 
 def output_options(
-    command: str, formats: Sequence[str] = FORMATS, *, by_name: bool = False
+    command: str, formats: Sequence[str] = FORMATS
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """--format, -o and --force; the function gets them as one :class:`Target`, ``target``.
 
@@ -217,8 +223,7 @@ def output_options(
 
     Args:
         command: its name.
-        formats: those it has; the first is the usual one.
-        by_name: where there is no --format, the ending of the file's name may ask for one.
+        formats: those it has; the first is the usual one. Without --format the ending of the file's name asks for one.
     """
     file = click.Path(path_type=Path)
     output_ = click.option(
@@ -229,10 +234,12 @@ def output_options(
         output = None if output is not None and str(output) == "-" else output
         if output is not None:
             check_output(output, force=force)
-            format_ = format_ or (format_of_file(output, formats) if by_name else None)
+            if format_ is None:
+                _check_ending(output, formats)
+                format_ = format_of_file(output, formats)
         return {"target": Target(command, format_ or formats[0], output, force), **others}
 
-    return option_group((format_options(*formats, by_name=by_name), output_, _FORCE), aim)
+    return option_group((format_options(*formats, by_name=True), output_, _FORCE), aim)
 
 
 class CheckCommand(Command):
@@ -313,6 +320,8 @@ def targets(command: str, given: Sequence[str | Path], *, force: bool, usual: st
             owned[at] = at + 1
             left.remove(at + 1)
         format_ = str(given[owned[at]]) if at in owned else allowed[0]
+        if at not in owned:
+            _check_ending(file, allowed)
         if format_ not in allowed:
             raise click.UsageError(
                 f"--format {format_} goes with the -o that follows, and {file} is {allowed[0]} by its name. "

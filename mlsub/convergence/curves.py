@@ -206,19 +206,27 @@ def reference_of(round_: Round, name: str, rcp_file: str | None = None, cutoff: 
     )
 
 
-def mean_line(points: Sequence[Point]) -> Line:
+def mean_lines(*curves: Sequence[Point]) -> tuple[Line, ...]:
     """The means along the batch size, linear between points as the test takes them, for axes of either kind.
 
+    On a logarithmic axis straight lines lie above what they stand for. Where all have their places at the same batch
+    sizes, one is above another only where it is.
+
     Args:
-        points: at least one, by batch size.
+        curves: each of at least one point, by batch size.
     """
-    line = [(points[0].batch_size, points[0].mean)]
-    for low, high in pairwise(points):
-        for size in _sizes_between(low.batch_size, high.batch_size):
-            part = (size - low.batch_size) / (high.batch_size - low.batch_size)
-            line.append((size, low.mean + part * (high.mean - low.mean)))
-        line.append((high.batch_size, high.mean))
-    return tuple(line)
+    ends = sorted({point.batch_size for points in curves for point in points})
+    sizes = {*ends, *(size for low, high in pairwise(ends) for size in _sizes_between(low, high))}
+    return tuple(tuple((size, mean) for size in sorted(sizes) for mean in _mean_at(size, points)) for points in curves)
+
+
+def _mean_at(size: float, points: Sequence[Point]) -> Iterator[float]:
+    """Yield the mean at a batch size; of several points of one size all, beside them nothing."""
+    same = [point.mean for point in points if point.batch_size == size]
+    yield from same
+    for low, high in pairwise(points) if not same else ():
+        if low.batch_size < size < high.batch_size:
+            yield interpolate_linear(size, (low.batch_size, low.mean), (high.batch_size, high.mean))
 
 
 def limit_lines(reference: RcpReference) -> tuple[Line, ...]:
@@ -253,9 +261,10 @@ def join_lines(lines: Iterable[Line]) -> Line:
 
 
 def _sizes_between(low: float, high: float) -> Iterator[float]:
-    """Yield batch sizes between two, at even distances on a logarithmic axis."""
+    """Yield batch sizes of three digits between two, at about even distances on a logarithmic axis."""
     parts = (step / STEPS for step in range(1, STEPS))
-    return (low * (high / low) ** part if low > 0 else low + part * (high - low) for part in parts)
+    sizes = (low * (high / low) ** part if low > 0 else low + part * (high - low) for part in parts)
+    return (size for size in dict.fromkeys(float(f"{size:.3g}") for size in sizes) if low < size < high)
 
 
 def spans_a_decade(sizes: Sequence[float]) -> bool:

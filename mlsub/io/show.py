@@ -253,11 +253,21 @@ def reach(text: str, start: int, width: int) -> int:
     return len(text)
 
 
-def shorten(text: str, width: int) -> str:
-    """A text that fits: whole, or with ``…`` in the place of its middle."""
+def shorten_apart(texts: Sequence[str], width: int) -> list[str]:
+    """Texts that fit, with ``…`` where what is left tells most of them apart, as near the middle as may be."""
+    found = [shorten(text, width) for text in texts]
+    for tail in sorted(range(width), key=lambda tail: abs(tail - (width - 1) // 2)):
+        if len(set(found)) == len(set(texts)):
+            break
+        found = max(found, [shorten(text, width, tail) for text in texts], key=lambda shown: len(set(shown)))
+    return found
+
+
+def shorten(text: str, width: int, tail: int | None = None) -> str:
+    """A text that fits: whole, or with ``…`` in the place of its middle, or before its ``tail``."""
     if cells(text) <= width:
         return text
-    tail = (width - 1) // 2
+    tail = (width - 1) // 2 if tail is None else tail
     backwards = reach(text[::-1], 0, tail)
     end = text[len(text) - backwards :]
     while end and not _cells(end[0]):

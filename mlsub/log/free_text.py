@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect
 from collections.abc import Callable, Container, Iterator, Set
 from functools import cached_property
-from itertools import accumulate, compress, count
+from itertools import accumulate
 from typing import Generic, TypeVar
 
 from mlsub.log.reader import RecordCutter
@@ -40,12 +40,13 @@ class FreeText:
 
     def select(self, sketches: Container[bytes]) -> Iterator[tuple[int, bytes]]:
         """Yield the lines with some sketches, each with its number from 0 on."""
-        before = start = 0
-        # Most lines have nothing in them, so that to split the text too would take longer.
-        for number in compress(count(), map(sketches.__contains__, self.sketches)):
-            start += sum(map(len, self.sketches[before:number])) + number - before
-            before = number
-            yield number, self._text[start : start + len(self.sketches[number])]
+        # Most lines have nothing in them, so that to split the text too, or to count them all, would take longer.
+        selected, start, after = bytes(map(sketches.__contains__, self.sketches)), 0, 0
+        while (number := selected.find(True, after)) >= 0:
+            start += sum(map(len, self.sketches[after:number])) + number - after
+            end = start + len(self.sketches[number])
+            yield number, self._text[start:end]
+            start, after = end + 1, number + 1
 
     def line_at(self, number: int) -> int:
         """Return the line of the file in which a sketch begins."""

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from mlsub.io.show import show
-from mlsub.log.event import EXPECTED_TYPES, Event, RecordBatch, Seed, read_seed
+from mlsub.log.event import EXPECTED_TYPES, Event, RecordBatch, Seed, read_seed, step_of
 from mlsub.log.events import EventTally, Handler
 from mlsub.log.lengths import EvaluationLengths, LengthFold
 from mlsub.log.reader import SCALE, LoggedSystem, SystemReader
@@ -76,8 +76,8 @@ class PrivatePlaces(msgspec.Struct, frozen=True, array_like=True):
 class Run(msgspec.Struct, frozen=True, array_like=True):
     """The facts of one log, as the official parser sees it.
 
-    ``identity`` holds the ``submission_*`` values, ``hyperparameters`` the first value of every other key that is
-    neither timeline nor result. ``status`` is the status of ``run_stop``: normally ``success`` or ``aborted``.
+    ``identity`` holds the ``submission_*`` values, ``hyperparameters`` the first value of every other key that marks
+    no step of a run. ``status`` is the status of ``run_stop``: normally ``success`` or ``aborted``.
     ``seeds_left_out`` counts those that do not fit in ``seeds``.
     ``last_block`` is line and time (ms) of the last ``block_start`` before ``run_stop``; ``latest_ms`` the latest time
     of a record before the first ``run_stop``. ``reading`` is what the convergence checker reads of the log, which
@@ -231,8 +231,10 @@ class RunFold:
         key = event.key
         if key not in self.lines and (len(self.lines) < MAX_HYPERPARAMETERS or key in _ALWAYS_KEPT):
             self.lines[key] = event.line
-            target = self.identity if key.startswith("submission_") else self.hyperparameters
-            target[key] = event.value
+            if key.startswith("submission_"):
+                self.identity[key] = event.value
+            elif step_of(key) == "hyperparameters":
+                self.hyperparameters[key] = event.value
 
     def finish(self) -> Run:
         """Return the run so far; more events may follow."""

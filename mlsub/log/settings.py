@@ -24,17 +24,19 @@ _CALLED = {
     "config_file": "DLPAL config",
 }
 _NAMES = {called: name for name, names in _CALLED.items() for called in names.split()}
+#: What Transformer Engine computes in where such a setting is on: linear layers, and attention beside FP8 ones.
+_PRECISIONS = {"fp8": ("linear", "fp8"), "fp4": ("linear", "nvfp4"), "fp8_dot_product_attention": ("attention", "fp8")}
 #: A training prints its settings before it trains, published ones in the first 0.3 MiB; how much of a line is read.
 _MOST, _LONGEST_LINE, _MOST_VALUES = 1 << 21, 1 << 14, 5
 #: A line whose sketch is without any of these states no setting.
 _NEEDLES = (
     *(b"parallel_size", b"parallel-size", b"batch_size", b"batch-size", b"batches to constant", b"accumulation"),
     *(b"learning_rate", b"learning-rate", b"max_steps", b"max-steps", b"train_iters", b"train-iters"),
-    *(b" lr: ", b":::dlpal ", b"config_"),
+    *(b" lr: ", b":::dlpal ", b"config_", b"fp0:", b"fp0=", b'fp0"', b"fp0 .", b"fp0_dot"),
 )
 _NUMBER = r"-?[0-9]{1,15}(?:\.[0-9]{0,15})?(?:[eE][-+]?[0-9]{1,2})?"
 #: ``name: 1``, ``name=1``, ``--name 1`` and, as Megatron has it, ``name ....... 1``; ``lr`` also stands for the rate of
-#: a step, unless it is alone in its line; and the configuration that a launcher prints.
+#: a step, unless it is alone in its line; the configuration that a launcher prints; and precisions that are on or off.
 _PRINTED = re.compile(
     r"(?<![\w.$-])(?:--)?((?:global|micro)[_-]batch[_-]size|(?:tensor|pipeline|expert)[_-]model[_-]parallel[_-]size"
     r"|context[_-]parallel[_-]size|gradient[_-]accumulation[_-]steps|learning[_-]rate|max[_-]steps|train[_-]iters)"
@@ -43,6 +45,8 @@ _PRINTED = re.compile(
     rf"|^(?: {{0,4}}[0-9]{{1,6}}:)? {{1,40}}(lr): ({_NUMBER})\r?$"
     r"|^:::(DLPAL) .{1,2000} ([\w.+-]{1,120})[ \r]{0,9}$"
     r"|(?<![\w.+-])(?=(config)_)(config_[\w.+-]{1,120}\.sh)\b"
+    r"|(?<![\w.$-])(fp[0-9](?:_dot_product_attention)?)[\"']?(?:=| ?: ?| \.{2,80} )[\"']?"
+    r"([Tt]rue|hybrid|e[0-9]m[0-9]|[01])(?![\w.$(%-])"
 )
 _SKETCHED = re.compile(_PRINTED.pattern.replace("DLPAL", "dlpal").encode())
 #: A line that assigns, what a line of a shell assigns in another way, and a literal.
@@ -71,7 +75,10 @@ class SettingsReader:
 
     def finish(self) -> dict[str, tuple[StatedSetting, ...]]:
         """Return what was printed so far, by its names, each with its first different values."""
-        return {name: tuple(values.values()) for name, values in self._found.items()}
+        found = {name: tuple(values.values()) for name, values in self._found.items()}
+        if "fp8" not in self._found.get("linear", ()):
+            found.pop("attention", None)
+        return found
 
 
 def _find_stating(sketch: bytes) -> Iterator[tuple[int, int, None]]:
@@ -102,8 +109,10 @@ def _read_line(line: bytes) -> tuple[tuple[str, float | str, str], ...]:
     found = []
     for match in _PRINTED.finditer(line.decode("latin-1")) if b":::MLL" not in line else ():
         called, text = (group for group in match.groups() if group)
-        name = _NAMES[called.replace("-", "_")]
-        found.append((name, text if name == "config_file" else float(text), called))
+        if (name := _NAMES.get(called.replace("-", "_"))) is not None:
+            found.append((name, text if name == "config_file" else float(text), called))
+        elif called in _PRECISIONS and text != "0":
+            found.append((*_PRECISIONS[called], called))
     return tuple(found)
 
 

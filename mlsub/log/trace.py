@@ -55,7 +55,7 @@ class _Marking:
     def take(self, times: Sequence[float], values: Sequence[Any]) -> None:
         """Take the next records of the key."""
         self.count += len(times)
-        self.times.update(array("d", times))
+        self.times.update(_lines(times))
         self.values.update(_encode_values(values))
 
     def finish(self) -> KeyMark:
@@ -163,10 +163,10 @@ class TraceReader:
         ]
         by_key = defaultdict[str, list[Event]](list)
         for event in events:
-            by_key[event.key].append(event)
+            by_key[event.key[:MAX_KEY]].append(event)
         for key, alike in by_key.items():
-            self._mark(key[:MAX_KEY], alike)
-        self._note_sites(events)
+            self._mark(key, alike)
+        self._note_sites(by_key)
         last = events[-_TAIL:]
         values = _encode_values([event.value for event in last]).splitlines(keepends=True)
         self._tail.extend(
@@ -186,10 +186,11 @@ class TraceReader:
         if key in self._keys:
             self._keys[key].take([event.time_ms for event in events], [event.value for event in events])
 
-    def _note_sites(self, events: Sequence[Event]) -> None:
+    def _note_sites(self, by_key: Mapping[str, Sequence[Event]]) -> None:
         """Take the lines of code that events were logged by."""
         sites = {
-            (file, event.key[:MAX_KEY], line)
+            (file, key, line)
+            for key, events in by_key.items()
             for event in events
             if type(metadata := event.metadata) is dict
             and type(file := metadata.get("file")) is str

@@ -16,6 +16,7 @@ FILE_ENDINGS = {
     "markdown": (".md", ".markdown"),
     "html": (".html", ".htm"),
     "svg": (".svg",),
+    "yaml": (),
     "csv": (".csv",),
     "wide": (),
     "arrow": (".arrow", ".arrows"),

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from mlsub.io.show import cells, in_digits, plain, shorten
+from mlsub.io.show import cells, in_digits, plain, shorten, shorten_apart
 from mlsub.present import document as doc
 
 LINES = ("line", "curve", "dashed", "rule")
@@ -88,7 +88,7 @@ def draw(chart: doc.Chart, width: int) -> tuple[str, list[str]]:
     rows = bool(chart.y.names)
     drawn = [series for series in chart.series if series.points and series.style not in LINES]
     places = sorted({place for series in drawn for place, _ in split(series, rows=rows)})
-    names = [shorten(plain(chart.y.names[int(at)]) if rows else in_digits(at, 4), _NAME) for at in places]
+    names = shorten_apart([plain(chart.y.names[int(at)]) if rows else in_digits(at, 4) for at in places], _NAME)
     room = min(width - max(map(cells, names), default=width) - 3, _MOST)
     if room < _LEAST or len(places) > _ROWS:
         return f"{chart.title}: -o FILE.svg draws it.", []

@@ -60,7 +60,7 @@ def _benchmark(entry: EntryResult) -> Cell:
 
 
 def _accelerator(result: Any) -> Cell | None:
-    name = result.accelerator_name or result.accelerator_model_name
+    name = result.accelerator
     return _bounded(name) if name else None
 
 
@@ -360,9 +360,10 @@ def without_logs(folders: Sequence[str]) -> str | None:
     if not folders:
         return None
     names = ", ".join(sorted({folder.rpartition("/")[2] for folder in folders}))
+    have = "has" if len(folders) == 1 else "have"
     return (
-        f"{plural(len(folders), 'benchmark folder')} without result logs ({first_few(folders, _NAMED_FOLDERS)}): "
-        f"the best of {names} is the best of the results given"
+        f"{plural(len(folders), 'benchmark folder')} {have} no result logs here "
+        f"({first_few(folders, _NAMED_FOLDERS)}): the best of {names} may be missing"
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from mlsub.convergence.curves import RcpReference, join_lines, limit_lines, mean_line, spans_a_decade
+from mlsub.convergence.curves import RcpReference, join_lines, limit_lines, mean_lines, spans_a_decade
 from mlsub.convergence.reference import Point
 from mlsub.present.document import Axis, Chart, Series
 
@@ -30,11 +30,12 @@ def reference_chart(known: RcpReference, batch_size: float | None = None, own: I
         if point is not None and how == "smaller-batch":
             lines = (((batch_size, point.minimum), (point.batch_size, point.minimum)), *lines)
     sizes = tuple(sorted({size for size, _ in limits}))
+    hull, mean = mean_lines(known.hull, kept)
     series = (
         Series("stdev", "whiskers", _ASIDE, tuple((p.batch_size, p.mean - p.stdev, p.mean + p.stdev) for p in kept)),
         Series("pruned", "hollow", _ASIDE, _means(pruned)),
-        Series("lower hull of the written rules", "dashed", _ASIDE, _line(known.hull) if known.hull != kept else ()),
-        Series("mean between points", "line", _MEAN, _line(kept)),
+        Series("lower hull of the written rules", "dashed", _ASIDE, hull if known.hull != kept and hull[1:] else ()),
+        Series("mean between points", "line", _MEAN, mean if mean[1:] else ()),
         Series("limit between points", "rule", _LIMIT, join_lines(lines)),
         Series("reference mean", "marks", _MEAN, _means(kept)),
         Series("limit", "ticks", _LIMIT, tuple(sorted(limits))),
@@ -51,8 +52,3 @@ def reference_chart(known: RcpReference, batch_size: float | None = None, own: I
 
 def _means(points: Sequence[Point]) -> tuple[tuple[float, float], ...]:
     return tuple((point.batch_size, point.mean) for point in points)
-
-
-def _line(points: Sequence[Point]) -> tuple[tuple[float, float], ...]:
-    """Return the means between points; none where there is one point alone."""
-    return mean_line(points) if len(points) > 1 else ()

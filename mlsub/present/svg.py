@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
 from mlsub.io import MlsubError
-from mlsub.io.show import breaks, cells, in_digits, plain, shorten
+from mlsub.io.show import breaks, cells, in_digits, plain, shorten, shorten_apart
 from mlsub.present import document as doc
 from mlsub.present.charts import LINES, Scale, drawable, scale_of, split
 
@@ -67,7 +67,7 @@ def draw(chart: doc.Chart, top: int = 0) -> tuple[str, int]:
     across = scale_of(chart.x, [value if rows else place for place, value in both])
     up = Scale(rows - 0.5, -0.5) if rows else scale_of(chart.y, [value for _, value in both])
     ticks = range(rows) if rows else up.ticks(6)
-    names = [shorten(chart.y.names[int(tick)], _NAME) if rows else in_digits(tick, 4) for tick in ticks]
+    names = shorten_apart(chart.y.names, _NAME) if rows else [in_digits(tick, 4) for tick in ticks]
     lines = [chart.about[slice(*part)] for part in breaks(chart.about, _LINE, _LINE) if chart.about]
     legend = list(_legend(chart.series, 42 + 18 * len(lines)))
     left = max(map(cells, names), default=0) * _LETTER + 16

@@ -247,7 +247,7 @@ def audit_cadence(run: Run, path: str, usage: str, round_: str) -> Iterator[Find
 def evaluations_asked(benchmark: str, usage: str, round_: str, size: float) -> tuple[str, float, float] | None:
     """Return where the rules ask for evaluations at a batch size: in which unit, the first one, and the interval."""
     rule = find_fact(benchmark, usage, round_, "cadence.yaml", Cadence)
-    if rule is None or rule.not_checked is not None:
+    if rule is None or not rule.every:
         return None
     first, every = (compute_amount(value, size) for value in ((rule.first or [rule.every])[0], rule.every))
     return None if first is None or every is None else (rule.unit, first * rule.scale, every * rule.scale)

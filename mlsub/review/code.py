@@ -53,7 +53,7 @@ def audit_sources(entries: Sequence[Entry], code: SubmittedCode, prefix: str) ->
     linked = code.links.difference(code.of_kind(CodeKind.SCRIPT))
     yield from _audit_sourced(code, prefix)
     for benchmark in dict.fromkeys(entry.benchmark for entry in entries if entry.logs):
-        own = select_code(benchmark, code.files)
+        own = select_code(benchmark, {entry.benchmark for entry in entries}, code.files)
         if not own or any(map(_is_program, own)) or not linked.isdisjoint(own):
             for entry in (entry for entry in entries if entry.benchmark == benchmark):
                 yield from _audit_entry(entry, frozenset(own), code)

@@ -169,7 +169,7 @@ def _show_one_value(value: Any) -> str:
 
 def show_stated(stated: StatedValue) -> str:
     """Return what runs state, each value once, with a mark where it is only printed."""
-    values = [show_value(stated.value), *(other.strip('"') for other in stated.also)]
+    values = [*dict.fromkeys(map(show_value, (stated.value, *(other.strip('"') for other in stated.also))))]
     return " or ".join(values[:_MOST_VALUES]) + (" …" if len(values) > _MOST_VALUES else "") + "*" * stated.printed
 
 
@@ -183,9 +183,9 @@ def _find_file_names(value: Any) -> Iterator[str]:
 
 def audit_disclosures(entries: Sequence[Entry], submitted: SubmittedCode) -> Iterator[Finding]:
     """Yield what the entries of an organisation disclose and what cannot be so, each once an entry."""
-    systems = {entry.system for entry in entries}
+    systems, benchmarks = ({getattr(entry, name) for entry in entries} for name in ("system", "benchmark"))
     for entry in (one for one in entries if one.logs):
-        code = select_code(entry.benchmark, submitted.files)
+        code = select_code(entry.benchmark, benchmarks, submitted.files)
         disclosed = read_disclosure(entry.path, entry.logs, prod(one or 0 for one in entry.size) or None, code)
         scaled = {
             path: [*_misfits(path.rpartition("/")[2], entry, disclosed)]
@@ -228,7 +228,8 @@ def _audit_named(entry: Entry, disclosed: Disclosure, config: StatedValue, code:
         there = [path.rpartition("/")[2] for path in code[:_MOST_NAMES]]
         close = get_close_matches(names[0], sorted(set(there)), 1, 0.8)
         fix = f"The code has {close[0]}; name the one that was used." if close else None
-        yield about("config.missing", expected=f"a file below benchmarks/{entry.benchmark}", fix=fix)
+        where = "/".join(code[0].split("/")[:2])
+        yield about("config.missing", expected=f"a file below {where}", fix=fix)
     for rule, expected in _misfits(" ".join(names), entry, disclosed):
         yield about(rule, expected=expected)
 

@@ -250,7 +250,7 @@ def audit_peak(entry: Entry, benchmark: str, rcp: RcpResult) -> Iterator[Finding
             expected=f"{point * least:.3g} minutes or more",
             actual=f"{log.minutes:.3g} minutes, for {point:,g} {work.unit} ({point * work.operations:.2g} operations) "
             f"on {number} {name} of {peak.teraflops:,g} teraflops ({peak.precision})"
-            + (f"; too fast are {len(odd)} of {plural(len(entry.logs), 'run')}" if len(odd) > 1 else ""),
+            + (f"; {len(odd)} of {plural(len(entry.logs), 'run')} are too fast" if len(odd) > 1 else ""),
             source=f"{work.source}; {peak.source}",
         )
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -151,14 +150,15 @@ def must_be_exact(usage: str | None, name: str | None) -> bool:
 
 
 def audit_resubmission(entry: Entry, round_: Round) -> Iterator[Finding]:
-    """Yield an entry with runs that were published in an earlier round."""
+    """Yield an entry with runs that were published in an earlier round; the log where it is a single one."""
     before, known = round_age(round_.name), published_runs()
-    again: Counter[PublishedEntry] = Counter()
+    earlier: dict[PublishedEntry, list[LogReport]] = {}
     for log in entry.logs:
         digest = digest_times(log.run)
         for one in known.get(digest, ()) if digest else ():
-            again[one] += one.usage == round_.usage and round_age(one.round) < before
-    if not (earlier := [one for one, count in again.items() if count]):
+            if one.usage == round_.usage and round_age(one.round) < before:
+                earlier.setdefault(one, []).append(log)
+    if not earlier:
         return
     own = organisation(entry.organisation).lower()
     others = [one for one in earlier if organisation(one.path.partition("/")[0]).lower() != own]
@@ -169,12 +169,20 @@ def audit_resubmission(entry: Entry, round_: Round) -> Iterator[Finding]:
         message = "Runs that another organisation published are submitted"
     elif exact and not same:
         message = "Runs of an earlier round are submitted again, with another system description"
-    places = several([f"{again[one]} of v{one.round}, {one.path}" for one in others or earlier], 3)
+    again = {log.path for logs in earlier.values() for log in logs}
+    places = several([_describe_again(earlier[one], entry, one) for one in others or earlier], 3)
     yield finding(
         "entry.resubmitted",
-        entry.path,
+        again.pop() if len(again) == 1 else entry.path,
         message,
         expected="the system description of the earlier round, and an issue for the committee" if exact else None,
-        actual=f"{places}, in {plural(len(entry.logs), 'run')}; the description is {'' if same else 'not '}the same",
+        actual=f"{places}; the description is {'' if same else 'not '}the same",
         severity=Severity.ERROR if message else None,
     )
+
+
+def _describe_again(logs: Sequence[LogReport], entry: Entry, published: PublishedEntry) -> str:
+    """How many of an entry's runs were published so, and which they are where it is not all."""
+    which = f" ({first_few([log.name for log in logs], 3)})" if len(logs) < len(entry.logs) else ""
+    runs = f"{len(logs)} of {plural(len(entry.logs), 'run')}{which}"
+    return f"{runs} {'is' if len(logs) == 1 else 'are'} of v{published.round}, {published.path}"

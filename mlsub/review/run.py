@@ -94,7 +94,7 @@ def _audit_contacts(run: Run, path: str, round_: str) -> Iterator[Finding]:
         text = value if isinstance(value, str) else show(value, MAX_TEXT) if isinstance(value, dict | list) else ""
         # A person has two names; an organisation or a word for nobody may stand there, too.
         person = key.endswith("_poc_name") and " " in text.strip() and not is_placeholder(text)
-        if any(sign in text for sign in _SIGNS):
+        if text and any(sign in text for sign in _SIGNS):
             from mlsub.log.private.places import names_somebody
 
             person = person or names_somebody(text[:MAX_TEXT])

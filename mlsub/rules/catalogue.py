@@ -37,22 +37,25 @@ Result = TypeVar("Result")
 FIX = "mlsub fix PATH --write"
 
 
-class RuleTexts(msgspec.Struct, frozen=True):
-    """What explains a rule, or of an aspect every rule: there ``title`` and ``example`` have places for its words."""
+class RuleTexts(msgspec.Struct, frozen=True, kw_only=True):
+    """What explains a rule, or of an aspect every rule: there ``title`` and ``example`` have places for its words.
+
+    ``ask`` is what a reviewer asks about it, the end of a sentence that begins with the message.
+    """
 
     title: str
     why: str
     fix: str
     example: str
+    ask: str = ""
 
 
-class RuleInfo(RuleTexts, frozen=True):
+class RuleInfo(RuleTexts, frozen=True, kw_only=True):
     """What there is to know of one rule.
 
     Its ``id`` is never used again for another rule. ``severity`` and ``blocks`` are the usual ones of a finding of it;
     ``message`` and ``expected`` are what the finding says where the code that finds it says nothing else, and without a
-    ``message`` it says the title. ``ask`` is what a reviewer asks about it, the end of a sentence that begins with the
-    message.
+    ``message`` it says the title.
     ``explains`` are patterns of rules: their findings in the same log or entry are consequences of this one, and are
     folded under it. No rule that explains is explained by another.
 
@@ -67,7 +70,6 @@ class RuleInfo(RuleTexts, frozen=True):
     kind: Kind = Kind.OFFICIAL
     message: str = ""
     expected: str | None = None
-    ask: str = ""
     explains: tuple[str, ...] = ()
     effects: tuple[Effect, ...] = ()
 

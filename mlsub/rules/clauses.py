@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from fnmatch import fnmatchcase
+from typing import NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from mlsub.divisions import DIVISIONS
-from mlsub.io.data import shipped
+from mlsub.io.data import group_by_key, shipped
 from mlsub.rounds import round_age
 
 #: The documents, and what they are called.
@@ -32,6 +34,10 @@ class Clause(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     differs: str | None = None
     ask: str | None = None
 
+    def rounds(self, row: str = "") -> tuple[str, ...]:
+        """Return the first round with it and those in which its words changed; of a row those of its own."""
+        return tuple(self.rows.get(row, "").split()[1:]) or (self.since, *self.changed)
+
     def rules(self) -> Iterator[str]:
         """Yield the ids and patterns of the rules that check it."""
         for of in self.by:
@@ -45,7 +51,7 @@ class Clause(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return ": ".join(filter(None, (words, ", ".join(rows)))) or "the section"
 
 
-class PlacedClause(msgspec.Struct, frozen=True):
+class PlacedClause(NamedTuple):
     """A clause and where it stands: ``document`` as people call it, or the number of a pull request."""
 
     document: str
@@ -95,12 +101,19 @@ def changes_between(old: str, new: str) -> Iterator[tuple[str, PlacedClause]]:
     first, last = sorted((round_age(old), round_age(new)))
     come, go = ("new", "gone") if first == round_age(old) else ("gone", "new")
     for of in every_clause():
-        clause = of.clause
-        if first < round_age(clause.since) <= last:
-            if clause.until is None or last <= round_age(clause.until):
-                yield come, of
-        elif clause.until is not None and first <= round_age(clause.until) < last:
-            if round_age(clause.since) <= first:
-                yield go, of
-        elif any(first < round_age(name) <= last for name in clause.changed):
-            yield "changed", of
+        found = group_by_key((_change(of.clause, row, first, last), row) for row in of.clause.rows or ("",))
+        for how, rows in found.items():
+            own = {row: mark for row, mark in of.clause.rows.items() if row in rows}
+            if how is not None:
+                yield {"new": come, "gone": go}.get(how, how), of._replace(clause=replace(of.clause, rows=own))
+
+
+def _change(clause: Clause, row: str, first: tuple[int, ...], last: tuple[int, ...]) -> str | None:
+    """Return what becomes of a clause, or of a row of it, from one round to a later one."""
+    since, *changed = map(round_age, clause.rounds(row))
+    until = last if clause.until is None else round_age(clause.until)
+    if first < since <= last:
+        return "new" if last <= until else None
+    if first <= until < last:
+        return "gone" if since <= first else None
+    return "changed" if any(first < of <= last for of in changed) else None

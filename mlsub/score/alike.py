@@ -3,30 +3,59 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import msgspec
 
+from mlsub.divisions import CLOSED
 from mlsub.io.data import group_by_key
 from mlsub.io.show import first_few, plural
 from mlsub.log.changes import changed_hyperparameters
 from mlsub.submission.result import Result
 
-#: The number of accelerators at which results are compared where there are some.
-USUAL_SIZE = 8
 #: Keys that say how large a system or a batch is, and nothing else; and how many other ones are named.
 _SIZES, _NAMED = frozenset(("accelerators_per_node", "global_batch_size", "number_of_nodes")), 3
 
 
-def usual_size(results: Iterable[Result]) -> int | None:
-    """Return the number of accelerators at which results are compared; None where none of them has any.
+class SystemSize(NamedTuple):
+    """How large a system is: its accelerators, or its nodes where it has none."""
 
-    It is 8 where there is such a result, else the number that most rounds have; of several the one of most results,
-    and of those the least.
+    number: int
+    unit: str = "accelerator"
+
+    def __str__(self) -> str:
+        without = " without accelerators" * (self.unit == "node")
+        return f"{self.number:,} {self.unit}{'s' * (self.number != 1)}{without}"
+
+
+#: The size at which results are compared where there are some.
+USUAL_SIZE = SystemSize(8)
+
+
+def system_size(accelerators: int | None, nodes: int | None) -> SystemSize | None:
+    """Return the size of a system by how many its description states; None where it states none."""
+    if accelerators:
+        return SystemSize(accelerators)
+    return SystemSize(nodes, "node") if accelerators == 0 and nodes else None
+
+
+def usual_size(results: Iterable[Result]) -> SystemSize | None:
+    """Return the size at which results are compared; None where none of them states one.
+
+    It is 8 accelerators where there is such a result, else the number that most rounds have; of several the one of
+    most results, and of those the least. Where none has accelerators it is so with nodes.
     """
-    rounds = group_by_key((one.accelerators_count, one.round_key) for one in results if one.accelerators_count)
-    if USUAL_SIZE in rounds:
-        return USUAL_SIZE
-    return max(rounds, key=lambda size: (len(set(rounds[size])), len(rounds[size]), -size), default=None)
+    rounds = group_by_key(
+        (size, one.round_key)
+        for one in results
+        if (size := system_size(one.accelerators_count, one.number_of_nodes)) is not None
+    )
+
+    def rank(size: SystemSize) -> tuple[bool, bool, int, int, int]:
+        some = rounds[size]
+        return size.unit == "accelerator", size == USUAL_SIZE, len(set(some)), len(some), -size.number
+
+    return max(rounds, key=rank, default=None)
 
 
 class ScalingStep(msgspec.Struct, frozen=True):
@@ -44,14 +73,15 @@ class ScalingStep(msgspec.Struct, frozen=True):
 def scaling_families(results: Iterable[Result]) -> list[tuple[ScalingStep, ...]]:
     """Return the system families of several sizes, each from its fewest accelerators to its most.
 
-    A family is what one submitter has of one accelerator in one benchmark, round and division. Of several results of
-    a size it is the one of the fewest chip-minutes. Weak scaling, whose score is no time to train, has none.
+    A family is what one submitter has of one accelerator among the Closed results of a benchmark and round: Open ones
+    may be of several models and targets. Of several results of a size it is the one of the fewest chip-minutes. Weak
+    scaling, whose score is no time to train, has none.
     """
     families: dict[tuple[str | None, ...], dict[int, Result]] = {}
     for one in results:
         count, minutes, chip = one.accelerators_count, one.chip_minutes, one.accelerator_name
-        if count and minutes and chip and one.scaling_type != "weak":
-            key = (one.round_key, one.division_name, one.benchmark_name, one.organisation_name, chip)
+        if count and minutes and chip and one.scaling_type != "weak" and one.division_name == CLOSED.name:
+            key = (one.round_key, one.benchmark_name, one.organisation_name, chip)
             sizes = families.setdefault(key, {})
             sizes[count] = min(sizes.get(count, one), one, key=_per_accelerator)
     found = []

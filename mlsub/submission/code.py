@@ -131,9 +131,23 @@ class SubmittedCode:
             self._left -= len(text)
 
 
-def select_code(benchmark: str, code: Iterable[str]) -> list[str]:
-    """Return the files of a benchmark's code among those of an organisation, wherever in its folder they lie."""
-    return [path for path in code if path.split("/")[1:-1][:1] == [benchmark]]
+def select_code(benchmark: str, benchmarks: Collection[str], code: Iterable[str]) -> list[str]:
+    """Return the files of a benchmark's code among those of an organisation, wherever in its folder they lie.
+
+    Where no folder has the benchmark's name, that is meant whose name is near it, else each that no benchmark has.
+
+    Args:
+        benchmark: the name that its folder should have.
+        benchmarks: those that the organisation has results of.
+        code: the files of all its code.
+    """
+    below = [(path.split("/")[1:], path) for path in code]
+    folders = {parts[0] for parts, _ in below if len(parts) > 1}
+    meant = [benchmark]
+    if not any(parts[0] == benchmark for parts, _ in below):  # A link is one, whatever lies behind it.
+        others = sorted(folders.difference(benchmarks))[:_COMPARED]
+        meant = get_close_matches(benchmark, others, 1) or others
+    return [path for parts, path in below if len(parts) > 1 and parts[0] in meant]
 
 
 def audit_code(file_tree: FileTree, systems: Mapping[str, Collection[str]]) -> Iterator[Finding]:

@@ -183,7 +183,7 @@ def fix_for_divided(deep: Sequence[Path], above: Path, listing: Listing) -> str:
 
 def fix_for_elsewhere(deep: Sequence[Path]) -> str:
     """Return what to name in the place of a folder that has organisations' trees somewhere below it."""
-    named = join(["mlsub", "check", *map(typed, deep[:_MOST_NAMED])])
+    named = join(map(typed, deep[:_MOST_NAMED]))
     return f"Name the packages{' one by one' if len(deep) > _MOST_NAMED else ''}: {named}"
 
 

@@ -228,7 +228,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
     ``root`` is the folder that all paths are relative to. ``official`` is the verdict of the official checker in
     force for the round on the whole; review findings and filters never change it. ``without_logs`` are folders of
-    results that may be missing here: the best of their benchmark is the best of the results given.
+    results that may be missing here: the best of their benchmark may be among them.
     """
 
     usage: str | None

@@ -113,3 +113,12 @@ def test_json_is_one_document_in_ascii(tmp_path: Path) -> None:
     file = tmp_path / "answer.json"
     run(*DOCUMENTS["compare packages"].line(tmp_path), "--format", "json", "-o", file)
     assert list(json.loads(file.read_bytes().decode("ascii")))[:4] == ["schema", "mlsub", "command", "different"]
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_named_as_a_format_that_the_answer_lacks_is_refused(name: str, tmp_path: Path) -> None:
+    other = "xlsx" if name == "db query" else "arrow"
+    refused = run(*DOCUMENTS[name].line(tmp_path / "new"), "-o", tmp_path / f"x.{other}")
+    assert refused.status == 2
+    assert f"This answer has no format {other}. Name another file than" in refused.stderr
+    assert not (tmp_path / f"x.{other}").exists()

@@ -15,9 +15,7 @@ from tests.commands.site.sites import Html
 from tools.support.make_tree import SYSTEM, Tree, make_tree
 from tools.support.runner import run
 
-WORDS = (
-    "1 benchmark folder without result logs (results/rack2/resnet): the best of resnet is the best of the results given"
-)
+WORDS = "1 benchmark folder has no result logs here (results/rack2/resnet): the best of resnet may be missing"
 
 
 def _partial(folder: Path, round_: str = "v1.0") -> Tree:
@@ -67,8 +65,8 @@ def test_many_are_counted(tmp_path: Path) -> None:
     for name in "abcdefg":
         (tree.folder / "results" / name / "bert").mkdir(parents=True)
     said = " ".join(run("score", tree.folder).stdout.split())
-    assert "7 benchmark folders without result logs (results/a/bert, " in said
-    assert "results/e/bert and 2 more): the best of bert is the best of the results given" in said
+    assert "7 benchmark folders have no result logs here (results/a/bert, " in said
+    assert "results/e/bert and 2 more): the best of bert may be missing" in said
 
 
 @pytest.mark.slow
@@ -78,7 +76,7 @@ def test_site_marks_the_records_of_that_benchmark_and_round_alone(tmp_path: Path
     later = make_tree(rounds, "v1.1", "Bolt", benchmarks=["resnet"])
     later.edit(lambda log: log.last(minutes=90))
     said = " ".join(run("site", rounds, "-o", site).stdout.split())
-    assert said.count("1 benchmark folder without result logs (v1.0/ACME/results/rack2/resnet): ") == 1
+    assert said.count("1 benchmark folder has no result logs here (v1.0/ACME/results/rack2/resnet): ") == 1
     mark = "† 1 folder of ResNet-50 in v1.0 has no logs here."
     home = _text(site / "index.html")
     assert home.count(mark) == 1
@@ -110,7 +108,7 @@ def test_db_names_them_and_results_count_them(tmp_path: Path) -> None:
     with duckdb.connect(output, read_only=True) as connection:
         assert connection.execute(question).fetchall() == [("bert", 0), ("resnet", 1)]
     said = " ".join(run("db", "build", tmp_path / "rounds", "-o", output).stdout.split())
-    assert f"1 benchmark folder without result logs ({place}): " in said
+    assert f"1 benchmark folder has no result logs here ({place}): " in said
     tree.entry("resnet", "rack2").rmdir()
     assert _build(tmp_path / "rounds", output).without_logs == ()
     with duckdb.connect(output, read_only=True) as connection:

@@ -160,6 +160,10 @@ FACTS: dict[str, tuple[list[Any], dict[str, Any]]] = {
         {"identity": {"submission_org": "ACME"}, "hyperparameters": {"opt_name": "lamb", "eval_samples": None},
          "lines": {"submission_org": 1, "opt_name": 2, "eval_samples": 5}},
     ),
+    "marks of steps": (
+        [("cache_clear", True, {}), ("save_model", 1, {}), ("opt_name", "lamb", {})],
+        {"hyperparameters": {"opt_name": "lamb"}, "lines": {"cache_clear": 1, "save_model": 2, "opt_name": 3}},
+    ),
     "first times": (
         [*["init_start", "init_stop"] * 2, "run_start", "block_start", "epoch_start", "epoch_start"],
         {"timeline": Timeline(first=1.0, last=8.0, init_start=1.0, init_stop=2.0, run_start=5.0, blocks=1, epochs=2,

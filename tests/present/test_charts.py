@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlsub.io import MlsubError
-from mlsub.io.show import in_digits
+from mlsub.io.show import in_digits, shorten_apart
 from mlsub.present import html, markdown, svg, text
-from mlsub.present.charts import Scale, scale_of
+from mlsub.present.charts import Scale, draw, scale_of
 from mlsub.present.document import Axis, Chart, Document, Section, Series, Text, document
 from tests.conftest import ExpectedText
 
@@ -161,3 +161,16 @@ def test_any_rows_can_be_drawn(names: list[str], spans: list[tuple[float, float]
     chart = Chart(title="t", y=Axis("y", names=tuple(names)), series=(Series("s", "spans", 0, points),))
     ET.fromstring(svg.render(document("t", chart)).encode("utf-8", "backslashreplace"))  # noqa: S314
     assert "\x1b" not in text.render(document("t", chart))
+
+
+def test_names_that_are_cut_stay_apart() -> None:
+    systems = [f"Cray-XD670-H200-SXM5-141GB_n{count}_v5.0/llama2_70b_lora" for count in (2, 4, 8)]
+    rows = Series("mean", "marks", 0, tuple((float(at), at) for at in range(3)))
+    chart = Chart(title="Means", y=Axis("", names=tuple(systems)), series=(rows,))
+    _, lines = draw(chart, 80)
+    names = [line.partition("|")[0].strip() for line in lines[:3]]
+    assert [name.replace("…", "") == name for name in names] == [False] * 3
+    assert [name[-22:] for name in names] == [system[-22:] for system in systems]
+    picture, _ = svg.draw(chart)
+    assert [f"…{system[-22:]}<" in picture for system in systems] == [True] * 3
+    assert shorten_apart(["abcdefgh", "abcdefgh", "abc"], 4) == ["ab…h", "ab…h", "abc"]

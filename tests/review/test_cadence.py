@@ -160,7 +160,7 @@ def test_every_benchmark_of_the_rounds_with_rules_of_their_own_has_its_frequency
         rounds = [tuple(map(int, fact.since.split("."))) for fact in facts]
         assert rounds == sorted(set(rounds)), name
         for fact in facts:
-            assert (fact.not_checked is None) == bool(fact.every)
+            assert fact.not_checked is not None or fact.every
             for value in (fact.every, *(fact.first or []), fact.samples):
                 if isinstance(value, str):
                     assert parse(value[1:]).names == ("global_batch_size",)

@@ -43,9 +43,10 @@ def entry(*runs: dict[str, Any], nodes: int = 2) -> Entry:
     )
 
 
-def code_of(*names: str) -> SubmittedCode:
-    """Code with these files, of which the names alone are known."""
-    return SubmittedCode(Path(), FileTree(items=tuple(Item(f"{CODE}/{name}") for name in names)), 0)
+def code_of(*names: str, folder: str = "llama31_8b") -> SubmittedCode:
+    """Code of a benchmark with these files, of which the names alone are known."""
+    of = CODE.replace("llama31_8b", folder)
+    return SubmittedCode(Path(), FileTree(items=tuple(Item(f"{of}/{name}") for name in names)), 0)
 
 
 CONFIGURATIONS = [
@@ -64,6 +65,16 @@ def test_a_configuration_lies_in_the_code_and_is_for_the_system(name: Any, files
 def test_a_missing_configuration_is_found_by_a_name_that_is_near() -> None:
     (found,) = audit_disclosures([entry({"config_filename": "config_gb32.sh"})], code_of("config_gbs32.sh", "run.sub"))
     assert found.fix == "The code has config_gbs32.sh; name the one that was used."
+
+
+def test_a_configuration_is_looked_for_in_a_folder_of_nearly_the_name_of_the_benchmark() -> None:
+    code = code_of("config_MI350X_1x8.sh", "config_MI350X_2x8.sh", folder="llama3_8b")
+    there, missing = (entry({"config_filename": f"config_MI350X_2x8{end}.sh"}) for end in ("", "_trial"))
+    assert list(audit_disclosures([there], code)) == []
+    (found,) = audit_disclosures([missing], code)
+    assert (found.rule, found.expected) == ("config.missing", "a file below benchmarks/llama3_8b")
+    other = replace(entry(), benchmark="llama3_8b")
+    assert list(audit_disclosures([missing, other], code)) == [], "that is the code of another benchmark"
 
 
 def test_without_code_nobody_asks_for_a_file_in_it() -> None:
@@ -203,7 +214,7 @@ def test_reference_runs_that_generate_and_train_on_one_machine_are_not_asked_abo
 def test_what_an_entry_discloses_is_there_with_its_places() -> None:
     values = {**SIZES, "global_batch_size": 32, "lowest_numerical_precision_in_linear": "fp8"}
     runs = [{**values, "config_filename": "config_a.sh"}, {**values, "global_batch_size": 64}]
-    of, code = entry(*runs), select_code("llama31_8b", code_of("config_a.sh", "old/config_a.sh", "run.sub").files)
+    of, code = entry(*runs), select_code("llama31_8b", (), code_of("config_a.sh", "old/config_a.sh", "run.sub").files)
     stated = read_disclosure(of.path, of.logs, 16, code)
     assert stated.batch_size == StatedValue(32, "result_0.txt", 7, also=("64",))
     assert stated.tensor == StatedValue(2, "result_0.txt", 3)

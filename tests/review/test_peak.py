@@ -63,7 +63,7 @@ def test_what_a_finding_says(tmp_path: Path) -> None:
     assert found["line"] is not None
     assert found["actual"] == (
         "0.136 minutes, for 40 epochs (1.2e+18 operations) on 8 B200 of 10,000 teraflops (FP4); "
-        "too fast are 2 of 5 runs"
+        "2 of 5 runs are too fast"
     )
     assert found["expected"] == "0.243 minutes or more"
     assert "arXiv:1512.03385" in found["source"]

@@ -113,7 +113,7 @@ def test_what_a_finding_says(ship: Callable[[Tree, str, str], None], tmp_path: P
     assert (found.path, found.expected, found.actual) == (
         "results/rack1/resnet",
         "the system description of the earlier round, and an issue for the committee",
-        "5 of v4.1, ACME/rack1/resnet, in 5 runs; the description is the same",
+        "5 of 5 runs are of v4.1, ACME/rack1/resnet; the description is the same",
     )
 
 
@@ -131,8 +131,15 @@ def test_some_runs_with_other_records_are_found(ship: Callable[[Tree, str, str],
     [found] = audit_resubmission(entry_of(tree), get_round("training", "5.0"))
     assert (found.expected, found.actual) == (
         None,
-        "3 of v4.1, ACME/rack1/resnet, in 5 runs; the description is the same",
+        "3 of 5 runs (result_0.txt, result_1.txt, result_4.txt) are of v4.1, ACME/rack1/resnet; "
+        "the description is the same",
     )
+    assert found.path == "results/rack1/resnet"
+    for run in (0, 4):
+        tree.edit(lambda log: log.last(20), run)
+    [found] = audit_resubmission(entry_of(tree), get_round("training", "5.0"))
+    assert found.path == "results/rack1/resnet/result_1.txt"
+    assert str(found.actual).startswith("1 of 5 runs (result_1.txt) is of v4.1, ACME/rack1/resnet; ")
 
 
 def test_logs_without_a_run_have_no_digest(ship: Callable[[Tree, str, str], None], tmp_path: Path) -> None:

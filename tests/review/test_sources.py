@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +33,8 @@ def write_code(folder: Path, files: dict[str, Any]) -> None:
             file.write_text("x\n" * content if isinstance(content, int) else content)
 
 
-def audited(folder: Path, *logged: list[tuple[str, int]]) -> list[Finding]:
-    """What is said of a package whose runs were logged by these lines of code."""
+def audited(folder: Path, *logged: list[tuple[str, int]], others: Sequence[str] = ()) -> list[Finding]:
+    """What is said of a package whose runs were logged by these lines of code, and that has other benchmarks."""
     logs = []
     for number, sites in enumerate(logged):
         trace = Trace(sources={file: {"seed": (1,), "run_stop": (line,)} for file, line in sites})
@@ -48,14 +49,15 @@ def audited(folder: Path, *logged: list[tuple[str, int]]) -> list[Finding]:
         results=(),
         logs=tuple(logs),
     )
-    return list(audit_sources([entry], SubmittedCode(folder, read_file_tree(folder)), "ACME/"))
+    entries = [entry, *(replace(entry, benchmark=name, logs=()) for name in others)]
+    return list(audit_sources(entries, SubmittedCode(folder, read_file_tree(folder)), "ACME/"))
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_code_beside_what_is_said_of_it(name: str, tmp_path: Path) -> None:
     case = CASES[name]
     write_code(tmp_path / case.get("below", "benchmarks"), case["files"])
-    found = audited(tmp_path, case.get("logged", []))
+    found = audited(tmp_path, case.get("logged", []), others=case.get("others", ()))
     assert sorted((one.rule, one.severity, one.actual) for one in found) == [
         tuple(one) for one in case.get("found", ())
     ]

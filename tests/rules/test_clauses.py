@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
 from fnmatch import filter as matching
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 from docs.clauses import OWNERS, owner_of
+from mlsub.convergence.reference import history_of
 from mlsub.findings import Kind
 from mlsub.rounds import all_rounds, rounds_with, usages
 from mlsub.rules.catalogue import catalogue
@@ -21,6 +24,7 @@ from mlsub.rules.clauses import (
     questions_on,
 )
 from mlsub.rules.explain import all_demands, rule_ids
+from tools.clause_history import rounds_of, texts_at
 from tools.clauses import compare, known_demands, units
 from tools.support.corpus import SHARED
 
@@ -94,9 +98,11 @@ def test_each_clause_has_an_owner_and_rounds_in_their_order() -> None:
     for place in every_clause():
         clause = place.clause
         assert owner_of(clause) in OWNERS
-        rounds = [clause.since, *clause.changed, *([clause.until] if clause.until else [])]
-        assert rounds == sorted(rounds, key=ROUNDS.index), (place.section, clause.words)
-        assert len(set(rounds[: 1 + len(clause.changed)])) == 1 + len(clause.changed)
+        for row in ("", *clause.rows):
+            stated = clause.rounds(row)
+            rounds = [*stated, *([clause.until] if clause.until else [])]
+            assert rounds == sorted(rounds, key=ROUNDS.index), (place.section, clause.words)
+            assert len(set(stated)) == len(stated)
         assert sum(map(bool, (clause.mark, clause.whole, clause.rows))) == (place.document in DOCUMENTS.values())
 
 
@@ -133,6 +139,44 @@ def test_questions_of_one_division_are_asked_of_it_only() -> None:
     assert closed[0] == "are checkpoint and vocabulary those of the reference?"
 
 
+#: The last days to submit of rounds before those whose reference points are known, or later ones than that.
+EARLIER = {"0.5": "2018-11-15", "0.6": "2019-05-31", "0.7": "2020-06-30"}
+#: The repository of each document.
+HISTORIES = {"training_rules": "training_policies", "submission_rules": "policies"}
+#: Of clauses that the history shows in other rounds: those that they are in, and why.
+JUDGED = {
+    # In v5.0 the row "Large language model" was that of Llama 3.1 405B, before of GPT-3.
+    ("Benchmarks", "LLM pretraining"): ("5.0", "5.1"),
+    ("Benchmark Results", "LLM pretraining"): ("5.0", "5.1"),
+    # Sentences that stand a second time where deprecated benchmarks are.
+    ("Epoch reporting for deprecated benchmarks", "To extract submission convergence points logs should report"): (
+        "1.0",
+    ),
+    ("Benchmark specific rules for deprecated benchmarks", "The RCP requests should be handled in FCFS"): ("3.0",),
+    ("Appendix v0.7 Specific Rules", "For benchmarks which are defined as starting from"): ("0.7",),
+    # Written after the round that it is about.
+    ("Large Language Model Llama 3.1 405B", "Evaluation In v5.0 we did few sparse evaluation"): ("5.0",),
+}
+
+
+@upstream
+@pytest.mark.slow
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_rounds_of_clauses_are_those_of_the_texts_at_the_deadlines(document: str, tmp_path: Path) -> None:
+    bundle = UPSTREAM / f"{HISTORIES[document]}.bundle"
+    subprocess.run(["git", "clone", "--quiet", "--bare", bundle, tmp_path / "history"], check=True)
+    known = {name: history.deadline for name in ROUNDS if (history := history_of("training", name))}
+    deadlines = EARLIER | {name: of.last.isoformat() for name, of in known.items() if of is not None}
+    found = iter(rounds_of(known_demands(document), texts_at(tmp_path / "history", document, deadlines)))
+    for section, some in getattr(clauses(), document).items():
+        for clause in some:
+            last = ROUNDS.index(clause.until or ROUNDS[-1])
+            for row in clause.rows or ("",):
+                rounds = tuple(name for name in next(found) if ROUNDS.index(name) <= last)
+                expected = JUDGED.get((section, row or clause.words), rounds)
+                assert clause.rounds(row) == expected, (section, clause.words, row)
+
+
 class Case(NamedTuple):
     """Two rounds, and how a clause with these first words is told."""
 
@@ -155,6 +199,8 @@ class Case(NamedTuple):
         Case("5.1", "5.0", "Reference Convergence Points must be obtained", "changed"),
         Case("5.1", "6.0", "Reference Convergence Points must be obtained", None),
         Case("6.0", "6.1", "mxfp6", "new"),
+        Case("3.1", "4.0", "Node Classification Feature precision", "new"),
+        Case("4.0", "5.1", "Node Classification Feature precision", None),
     ],
 )
 def test_what_changes_between_two_rounds(case: Case) -> None:
@@ -163,10 +209,38 @@ def test_what_changes_between_two_rounds(case: Case) -> None:
     assert not list(changes_between(case.old, case.old))
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "come", "changed"),
+    [
+        ("5.1", "6.0", {"GPT_OSS_20B", "deepseekv3_671b"}, set()),
+        ("5.0", "5.1", {"FLUX.1", "Llama31_8b"}, set()),
+        ("3.1", "4.0", {"Llama2_70B_LoRA"}, set()),
+        ("4.0", "4.1", set(), set()),
+    ],
+)
+def test_rows_of_a_table_have_rounds_of_their_own(old: str, new: str, come: set[str], changed: set[str]) -> None:
+    rows: dict[str, set[str]] = {"new": set(), "changed": set()}
+    for how, of in changes_between(old, new):
+        if of.section == "RCP Rules and Guidelines" and of.clause.rows:
+            rows[how] |= {*of.clause.rows}
+    assert rows == {"new": come, "changed": changed}
+
+
 def test_a_rule_of_a_key_has_the_rows_of_that_key() -> None:
     places = clauses_of("key.max_steps.value")
     titles = [of.clause.title("key.max_steps.value") for of in places if of.clause.rows]
     assert titles == ["gpt_oss_20b adamw: max_steps", "llama31_8b adamw: max_steps"]
+
+
+def test_items_of_several_benchmarks_are_clauses_of_their_own() -> None:
+    appendix = {
+        rule: [of.clause.title() for of in clauses_of(rule) if of.section == "Appendix Benchmark Specific Rules"]
+        for rule in ("entry.run-count", "run.eval-cadence")
+    }
+    assert appendix == {
+        "entry.run-count": ["Flux.1 10 runs per submission ..."],
+        "run.eval-cadence": ["Evaluation must be run every 262,144 samples ..."],
+    }
 
 
 def test_a_rule_without_a_clause_of_its_own_has_that_on_logs() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from mlsub.score.alike import changes, scaling_families, usual_size
+from mlsub.score.alike import SystemSize, changes, scaling_families, usual_size
 from mlsub.submission.result import Result
 from tests.review.folding import make_run, report_of
 from tests.score.reports import make_result, make_score
@@ -28,15 +28,18 @@ def made(count: int | None, minutes: float | None = 10.0, round_: str = "5.1", *
     ("results", "size"),
     [
         ([], None),
-        ([made(0), made(None)], None),
-        ([made(64), made(64, round_="5.0"), made(8)], 8),
-        ([made(512), made(64), made(64), made(512, round_="5.0"), made(0)], 512),
-        ([made(512), made(64), made(64)], 64),
-        ([made(512), made(64)], 64),
+        ([made(0, number_of_nodes=None), made(None)], None),
+        ([made(0, number_of_nodes=4), made(0, number_of_nodes=2)], SystemSize(2, "node")),
+        ([made(64), made(64, round_="5.0"), made(8)], SystemSize(8)),
+        ([made(512), made(64), made(64), made(512, round_="5.0"), made(0)], SystemSize(512)),
+        ([made(512), made(64), made(64)], SystemSize(64)),
+        ([made(512), made(64)], SystemSize(64)),
     ],
-    ids=["none", "without-accelerators", "8", "most-rounds", "most-results", "least"],
+    ids=["none", "not-stated", "without-accelerators", "8", "most-rounds", "most-results", "least"],
 )
-def test_results_are_compared_at_8_or_the_size_that_most_rounds_have(results: list[Result], size: int | None) -> None:
+def test_results_are_compared_at_8_or_the_size_that_most_rounds_have(
+    results: list[Result], size: SystemSize | None
+) -> None:
     assert usual_size(results) == usual_size(results[::-1]) == size
 
 
@@ -44,7 +47,17 @@ def test_results_are_compared_at_8_or_the_size_that_most_rounds_have(results: li
 def test_the_usual_size_is_one_that_no_other_is_more_usual_than(sizes: list[tuple[int, str]]) -> None:
     found = usual_size(made(count, round_=name) for count, name in sizes)
     rounds = {count: {name for other, name in sizes if other == count} for count, _ in sizes}
-    assert found == 8 if 8 in rounds else len(rounds[found or 0]) == max(map(len, rounds.values()))
+    assert found is not None
+    assert found.number == 8 if 8 in rounds else len(rounds[found.number]) == max(map(len, rounds.values()))
+
+
+def test_a_size_is_told_in_words() -> None:
+    assert [str(size) for size in (SystemSize(1), SystemSize(2048), SystemSize(1, "node"), SystemSize(4, "node"))] == [
+        "1 accelerator",
+        "2,048 accelerators",
+        "1 node without accelerators",
+        "4 nodes without accelerators",
+    ]
 
 
 def efficiencies(*results: Result) -> list[list[tuple[int | None, float]]]:
@@ -69,6 +82,10 @@ def test_efficiency_is_what_is_left_of_the_chip_minutes_of_the_smallest_size() -
 )  # fmt: skip
 def test_a_family_is_of_one_submitter_accelerator_benchmark_round_and_division(other: dict[str, Any]) -> None:
     assert efficiencies(made(8), replace(made(64, 2.0), **other)) == []
+
+
+def test_open_results_which_may_be_of_several_models_have_no_efficiency() -> None:
+    assert efficiencies(made(8, division_name="open"), made(64, 2.0, division_name="open")) == []
 
 
 def test_of_several_results_of_a_size_the_best_counts() -> None:

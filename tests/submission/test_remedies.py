@@ -157,8 +157,8 @@ def test_a_missing_description_is_the_one_of_a_similar_name_or_the_only_one_left
 def test_packages_somewhere_below_are_named_as_one_types_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     deep = [tmp_path / "a b", Path("/elsewhere"), *(tmp_path / name for name in "cdef")]
-    assert fix_for_elsewhere(deep[:5]) == "Name the packages: mlsub check 'a b' /elsewhere c d e"
-    assert fix_for_elsewhere(deep) == "Name the packages one by one: mlsub check 'a b' /elsewhere c d e"
+    assert fix_for_elsewhere(deep[:5]) == "Name the packages: 'a b' /elsewhere c d e"
+    assert fix_for_elsewhere(deep) == "Name the packages one by one: 'a b' /elsewhere c d e"
 
 
 def test_logs_that_are_not_named_like_results_are_renamed_or_decompressed() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from mlsub.rules.clauses import DOCUMENTS
+from tools.clause_history import rounds_of
 from tools.clauses import Change, Known, Unit, compare, demands_of, digest, main, plain, units
 
 OLD = """= Rules
@@ -103,6 +104,24 @@ def test_a_section_that_is_known_as_a_whole_is_named_when_any_sentence_changes()
     [changed] = compare(known, list(units(text.replace("nice", "good"))))
     assert changed == Change("changed", "Examples", "(the section)", digest("One is good Two must be")[:6])
     assert [one.change for one in compare(known, [])] == ["gone"]
+
+
+def test_each_outermost_item_without_a_sentence_above_is_a_demand() -> None:
+    text = "== Benchmarks\n* Flux\n** 10 runs\n* Bert\n** Logs must name it. Not more.\n* 5 runs\n"
+    assert [(unit.words, unit.demands) for unit in units(text)] == [
+        *(("Flux 10 runs", True), ("Bert Not more", True), ("Logs must name it", True), ("5 runs", True)),
+    ]
+
+
+def test_the_rounds_of_a_demand_follow_it_through_the_texts() -> None:
+    texts = {
+        "1.0": "== Seeds\nAll seeds are to be numbers.\n",
+        "2.0": "== Seeds\nNo seed shall be other than a number.\n\nSeeds must be logged in each run.\n",
+        "3.0": "== Seeds\nAll seeds must be logged in each run.\n|===\n|Problem |Runs\n|FLUX.1 |5\n|===\n",
+        "4.0": "== Seeds\nAll seeds must be logged in each run.\n|===\n|Problem |Runs\n|Text to Image |5\n|===\n",
+    }
+    read = {name: list(units(text)) for name, text in texts.items()}
+    assert rounds_of(demands_of(read["4.0"]), read) == [("2.0", "3.0"), ("3.0", "4.0")]
 
 
 def test_the_same_sentence_of_two_sections_stays_where_it_is() -> None:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @click.option("--resubmit", is_flag=True, help="Check A, an old result, for a new round; B is optional.")
 @click.option("-v", "--verbose", is_flag=True, help="Show all that differs between packages, not what comes first.")
 @asks(None)
-@output_options("compare", CHART_FORMATS, by_name=True)
+@output_options("compare", CHART_FORMATS)
 def command(
     old: str,
     new: str | None,

@@ -25,8 +25,8 @@ _MEANINGS: dict[str, doc.Meaning] = {
 }
 #: The most entries without a counterpart that are named; half of the last digit that is shown of minutes.
 _NAMED, _VISIBLE = 20, 5e-7
-#: A part of a chart that is a smaller share of all changes goes into what is left.
-_SMALL = 0.005
+#: A part of a chart that is a smaller share of all changes goes into what is left, which is drawn where it is seen.
+_SMALL, _SEEN = 0.005, 0.0005
 _NO_FINDING = {
     "borrow": "Nothing speaks against borrowing, as far as files can tell.",
     "resubmit": "Nothing speaks against submitting it again, as far as files can tell.",
@@ -170,11 +170,11 @@ def _parts_section(pair: PairComparison) -> doc.Section | None:
 
 def _parts_chart(pair: PairComparison) -> doc.Chart:
     """Draw the minutes that each part adds or takes, one after the other, and what they come to."""
-    least = _SMALL * sum(abs(part.minutes) for part in pair.parts)
-    steps = [(part_name(part), part.minutes) for part in pair.parts if abs(part.minutes) > least]
+    moved = sum(abs(part.minutes) for part in pair.parts)
+    steps = [(part_name(part), part.minutes) for part in pair.parts if abs(part.minutes) > _SMALL * moved]
     whole = sum(part.minutes for part in pair.parts)
     rest = whole - sum(minutes for _, minutes in steps)
-    steps += [("all else", rest)] * (abs(rest) > least)
+    steps += [("all else", rest)] * (abs(rest) > _SEEN * moved)
     ends = [0.0, *accumulate(minutes for _, minutes in steps)]
     spans = [(ends[row], ends[row + 1], row) for row, (_, minutes) in enumerate(steps)]
     sides = (f"{name}: {_side_name(side, organisation=True)}." for name, side in (("A", pair.old), ("B", pair.new)))
@@ -188,8 +188,8 @@ def _parts_chart(pair: PairComparison) -> doc.Chart:
 
 
 def _curves_chart(pair: PairComparison) -> doc.Chart | None:
-    """Draw the quality at the evaluations of a run of both; None where one of them has none."""
-    if not pair.old.curve or not pair.new.curve:
+    """Draw the quality at the evaluations of a run of both; None where one has none, or measures something else."""
+    if not pair.old.curve or not pair.new.curve or pair.old.trains != pair.new.trains:
         return None
     series = (doc.Series("A", "curve", 2, pair.old.curve), doc.Series("B", "curve", 4, pair.new.curve))
     x, y = doc.Axis("minutes since run_start"), doc.Axis("quality, as logged")
@@ -224,7 +224,7 @@ def _facts_section(pair: PairComparison) -> doc.Section | None:
         *([("expected minutes", *(value_words(side.expected) for side in sides))] if other else []),
         *ratio,
         ("accelerators", *(f"{s.accelerators} x {s.accelerator or '?'}" if s.accelerators else _NONE for s in sides)),
-        ("accelerator-minutes", *(value_words(side.accelerator_minutes) for side in sides)),
+        ("chip-minutes", *(value_words(side.accelerator_minutes) for side in sides)),
         ("global batch size", *(_known(side.batch_size) for side in sides)),
         ("trained to convergence", *map(_convergence_words, sides)),
         ("convergence test", *(f"{one.verdict}{factors.get(one.scaling, '')}" for one in tests)),

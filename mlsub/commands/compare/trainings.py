@@ -65,7 +65,7 @@ def match(old: ComparedSide, new: ComparedSide, forced: Sequence[str] = ()) -> l
     """Pair the entries: those that are forced, then by benchmark, division and organisation, then by system.
 
     Where each side has one organisation, or one entry, these belong together whatever they are; the entries of two
-    organisations by the number of accelerators, the fastest ones first.
+    organisations by the number of accelerators, first those of the same accelerator, the fastest ones first.
 
     Args:
         old: one side.
@@ -87,19 +87,23 @@ def match(old: ComparedSide, new: ComparedSide, forced: Sequence[str] = ()) -> l
     rivals = not many and names[0] != names[1] and old.place.kind is new.place.kind is PathKind.ORGANISATION
 
     def size(one: Result) -> tuple[object, ...]:
-        return (*group(one), one.accelerators_count or 0) if rivals else group(one)
+        return (*group(one), one.accelerators_count or 0)
 
     def speed(one: Result) -> float:
         return math.inf if one.published_minutes is None else one.published_minutes
 
-    left = side_by_side(without(ours, found, 0), without(theirs, found, 1), size)
-    for _, (old_ones, new_ones) in sorted(left.items()):
-        alone = len(old_ones) == len(new_ones) == 1
-        both = [(old_ones[0], new_ones[0])] if alone else pairs(old_ones, new_ones)
-        if rivals:
-            rest = (sorted(without(some, both, at), key=speed) for at, some in enumerate((old_ones, new_ones)))
-            both += zip(*rest, strict=False)
-        found += both
+    def machine(one: Result) -> tuple[object, ...]:
+        return (*size(one), one.accelerator or "")
+
+    for key in (machine, size) if rivals else (group,):
+        left = side_by_side(without(ours, found, 0), without(theirs, found, 1), key)
+        for _, (old_ones, new_ones) in sorted(left.items()):
+            alone = len(old_ones) == len(new_ones) == 1
+            both = [(old_ones[0], new_ones[0])] if alone else pairs(old_ones, new_ones)
+            if rivals:
+                rest = (sorted(without(some, both, at), key=speed) for at, some in enumerate((old_ones, new_ones)))
+                both += zip(*rest, strict=False)
+            found += both
     if len(ours) == len(theirs) == 1:
         found = [(ours[0], theirs[0])]
     if not found:

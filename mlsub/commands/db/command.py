@@ -101,7 +101,7 @@ _database = click.option(
     show_default=True,
     help="End a question that takes longer.",
 )
-@output_options("db query", (*FORMATS, "csv", *columnar.FORMATS), by_name=True)
+@output_options("db query", (*FORMATS, "csv", *columnar.FORMATS))
 def query_command(statement: str, database: str, limit: int, timeout: int, target: Target) -> None:
     """Answer a question in SQL, one SELECT; - reads it from standard input.
 

@@ -109,5 +109,6 @@ def _answer(command: str, about: str, round_: str = "") -> dict[str, Any]:
     except subprocess.TimeoutExpired as error:
         raise MlsubError(f"There is no answer within {_LONGEST} s. Name a part of it.") from error
     except ValueError as error:
-        raise MlsubError(done.stderr.decode("utf-8", "replace").strip()[-_TOLD:] or "There is no answer.") from error
+        told = done.stderr.decode("utf-8", "replace").rpartition("\nError: ")[2].strip()
+        raise MlsubError(told[-_TOLD:] or "There is no answer.") from error
     return content

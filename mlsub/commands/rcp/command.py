@@ -40,7 +40,7 @@ def command() -> None:
     short_help="Show the reference points of a benchmark.",
 )
 @benchmark_options(_USAGE, rcp_points)
-@output_options("rcp show", CHART_FORMATS, by_name=True)
+@output_options("rcp show", CHART_FORMATS)
 def show(benchmark: str, round_: Round, points: Cutoff, target: Target) -> None:
     """Show the reference points of BENCHMARK: by batch size the mean of the reference and the least that is accepted.
 
@@ -62,7 +62,7 @@ def show(benchmark: str, round_: Round, points: Cutoff, target: Target) -> None:
 @click.option(
     "--batch-size", type=click.FloatRange(min=1), required=True, help="Set the global batch size of the runs."
 )
-@output_options("rcp plan", CHART_FORMATS, by_name=True)
+@output_options("rcp plan", CHART_FORMATS)
 def plan(benchmark: str, round_: Round, points: Cutoff, batch_size: float, target: Target) -> None:
     """Say what runs of BENCHMARK at a batch size need, before any of them has run.
 
@@ -81,7 +81,7 @@ def plan(benchmark: str, round_: Round, points: Cutoff, batch_size: float, targe
     short_help="Show how near the limit existing runs are.",
 )
 @asks(rules=True, convergence=True)
-@output_options("rcp margin", CHART_FORMATS, by_name=True)
+@output_options("rcp margin", CHART_FORMATS)
 def margin(asked: Request, target: Target) -> None:
     """Show how near the limit of the convergence test existing results are.
 

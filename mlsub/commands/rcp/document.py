@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from mlsub.commands.rcp.run import Margins, NewReference, Planned
 from mlsub.convergence.chance import Chance
-from mlsub.convergence.curves import BatchPlan, ReferenceRow, ReferenceTable, reference_of
+from mlsub.convergence.curves import BatchPlan, RcpReference, ReferenceRow, ReferenceTable, reference_of
 from mlsub.convergence.margin import Margin, PackageMargins
 from mlsub.convergence.reference import Point, describe_cutoff, merged_between
 from mlsub.convergence.words import format_number
@@ -42,6 +42,7 @@ def points_document(table: ReferenceTable) -> doc.Document:
         _point_table(table.rows, "pruned", pruned),
         _chart(table),
         doc.Text(hull) if any("hull" in why for why in pruned) else None,
+        doc.Text(f"accepted from: {grace}") if (grace := _grace(table)) else None,
         doc.Text(f"Changed later, which does not count here: {later}") if later else None,
     )
 
@@ -90,7 +91,9 @@ def plan_document(planned: Planned) -> doc.Document:
             ("mean", f"{mean} {plan.unit}{_evaluations(planned, plan.mean)}, stdev {format_number(plan.stdev)}"),
             ("accepted", f"an olympic mean of {minimum} {plan.unit}{_evaluations(planned, plan.minimum)} or more"),
         ]
-        if plan.normalised:
+        if grace := _grace(plan, plan.minimum):
+            facts.append(("grace", grace))
+        if plan.normalised and plan.minimum < plan.mean:
             factor = plan.mean / plan.minimum if plan.minimum > 0 else 1.0
             scaled = f"below {mean} {plan.unit} the time is scaled up, by {factor:.4f} at the limit"
             facts.append(("faster", scaled))
@@ -106,14 +109,27 @@ def plan_document(planned: Planned) -> doc.Document:
     return doc.document(title, doc.Facts(tuple(facts)), chart)
 
 
+def _grace(found: ReferenceTable | BatchPlan, limit: float | None = None) -> str:
+    """Return what a limit is below that of the test, where the round lets a result be so much earlier."""
+    allowance = _reference(found).allowance
+    whole = "" if limit is None else f", which alone accepts {format_number(limit + allowance)} or more"
+    words = (
+        f"{format_number(allowance)} {found.unit} below the limit of the test{whole}: the official checker allows it"
+    )
+    return words if allowance else ""
+
+
 def _evaluations(planned: Planned, value: float) -> str:
     count = planned.evaluations(value)
     return "" if count is None else f" ({count:.1f} evaluations)"
 
 
 def _chart(found: ReferenceTable | BatchPlan, batch_size: float | None = None, *own: doc.Series) -> doc.Chart:
-    round_ = get_round(found.usage, found.round)
-    return reference_chart(reference_of(round_, found.benchmark, cutoff=found.reference_points), batch_size, own)
+    return reference_chart(_reference(found), batch_size, own)
+
+
+def _reference(found: ReferenceTable | BatchPlan) -> RcpReference:
+    return reference_of(get_round(found.usage, found.round), found.benchmark, cutoff=found.reference_points)
 
 
 def _title(found: ReferenceTable | BatchPlan) -> str:

@@ -73,8 +73,11 @@ def document_of(
     every = detail == "full"
     root = re.sub(r"^(?!\.)", "./", os.path.relpath(review.root, folder)) if folder else ""
     view = _View(every or (page and detail is None), every, detail == "summary", len(found) == 1, root)
+    # Trees to compare that have nothing in common but the root of the file system.
+    apart = doc.Text(f"Paths are below {review.root}") if os.path.dirname(review.root) == review.root else None  # noqa: PTH120
     return doc.document(
         TITLE,
+        apart,
         *(() if view.alone else _of_several(found, view)),
         *(_organisation_section(one, view) for one in found),
         doc.section("Could not be read", doc.Items(review.unread)),
@@ -166,6 +169,7 @@ def _organisation_section(one: Organisation, view: _View) -> doc.Section:
         doc.Text((doc.Span(word, MEANINGS[one.official]), f":{rest}")),
         doc.section(f"Ask: {plural(len(asked), 'question')}", *questions, more),
         entries,
+        _without_logs(one),
         *(_tables((one,), full=view.full) if view.alone else ()),
         *hyperparameters_tables(one.entries, room, every=view.every),
         notes,
@@ -224,6 +228,12 @@ def _entries_table(rows: Sequence[_Row], *, alone: bool) -> doc.Table:
     return results_table(entries, columns)
 
 
+def _without_logs(one: Organisation) -> doc.Block | None:
+    """What has no row in the table of entries."""
+    folders = plural(len(one.without_logs), "folder has", "folders have")
+    return doc.Text(f"{folders} no result log: {first_few(one.without_logs)}.") if one.without_logs else None
+
+
 def _margin(entry: ReviewedEntry) -> str | None:
     margin = "" if entry.margin_percent is None else f" {entry.margin_percent:+.2f}%"
     return f"{rcp_words(entry.rcp)}{margin}" if entry.runs else None
@@ -247,9 +257,12 @@ def _questions_on(one: Organisation, entry: ReviewedEntry) -> doc.Cell:
 
 def _factor(entry: ReviewedEntry) -> doc.Cell:
     """The scaling factor, and the expected one where it is another: only a test that passes expects one."""
-    score, factor = entry.score, f"{entry.score.scaling:.4f}"
-    expects = entry.rcp.verdict == "pass" and not score.as_expected
-    return doc.Lines((factor, f"({score.expected_scaling:.4f})")) if expects else factor
+    score = entry.score
+    if entry.rcp.verdict != "pass" or score.as_expected:
+        return f"{score.scaling:.4f}"
+    both = score.scaling, score.expected_scaling
+    digits = next((count for count in range(4, 12) if len({f"{one:.{count}f}" for one in both}) > 1), 4)
+    return doc.Lines((f"{score.scaling:.{digits}f}", f"({score.expected_scaling:.{digits}f})"))
 
 
 def _names_table(found: Sequence[Organisation], *, full: bool) -> doc.Table:
@@ -282,7 +295,7 @@ def _disclosure(found: Sequence[Organisation], *, full: bool) -> doc.Block | Non
     heads = [*(("entry", "benchmark") if several else ("#",)), *(HEADS[name] for name in stated)]
     cells = []
     for one, number, entry in told:
-        entry_cells = (f"{one.name} {number}", entry.benchmark) if several else (str(number),)
+        entry_cells = (f"{one.name} {number}", entry.benchmark_name) if several else (str(number),)
         cells.append((*entry_cells, *(_disclosed(entry, name) for name in stated)))
     notes = []
     if any((fact := getattr(entry.disclosure, name)) and fact.printed for *_, entry in told for name in stated):

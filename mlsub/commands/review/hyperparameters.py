@@ -31,6 +31,9 @@ _CALLED = {
     "opt_max_grad_norm": "opt_gradient_clip_norm",
     "optimizer": "opt_name",
 }
+#: The learning rate, and the benchmarks whose reference states that of one sample and trains, as others log, with
+#: that times the batch.
+_RATE, _OF_SAMPLE = "opt_base_learning_rate", ("stable_diffusion",)
 #: What no one chooses, and what a disclosure has; batch size and accumulation belong to both.
 _LEFT_OUT = {*ELSEWHERE, *KEYS.values()} - {KEYS["batch_size"], KEYS["accumulation"]}
 
@@ -60,13 +63,7 @@ def hyperparameters(entry: Result, before: Result | None) -> tuple[Reference | N
     names = {name for name in known_keys(entry.rules, entry.benchmark) if step_of(name) == "hyperparameters"}
     optimizer = show_value(stated.get("optimizer", stated.get("opt_name")))
     reference = {_rule_key(name, optimizer, names): value for name, value in stated.items()}
-    size = usable_number(getattr(read_stated(entry.logs, KEYS["batch_size"]), "value", None))
-    for name, count in [(name, usable_number(value)) for name, value in reference.items() if name.endswith("_samples")]:
-        # The reference counts in samples what an entry counts in steps.
-        steps = f"{name.removesuffix('samples')}steps"
-        if count and size and steps not in reference and read_stated(entry.logs, steps):
-            reference[steps] = count / size if count % size else count // size
-            del reference[name]
+    _convert_units(reference, entry)
     known = sorted((names | reference.keys()) - _LEFT_OUT)
     earlier = before.logs if before else ()
     found = (
@@ -74,6 +71,20 @@ def hyperparameters(entry: Result, before: Result | None) -> tuple[Reference | N
         for name in known
     )
     return known_reference, tuple(of for of in found if (of.value, of.reference, of.before) != (None, None, None))
+
+
+def _convert_units(reference: dict[str, Any], entry: Result) -> None:
+    """Write what the reference counts in samples, and the rate of one sample, as an entry does in steps of a batch."""
+    size = usable_number(getattr(read_stated(entry.logs, KEYS["batch_size"]), "value", None))
+    for name, count in [(name, usable_number(value)) for name, value in reference.items() if name.endswith("_samples")]:
+        # The reference counts in samples what an entry counts in steps.
+        steps = f"{name.removesuffix('samples')}steps"
+        if count and size and steps not in reference and read_stated(entry.logs, steps):
+            reference[steps] = count / size if count % size else count // size
+            del reference[name]
+    rate, logged = usable_number(reference.get(_RATE)), read_stated(entry.logs, _RATE)
+    if entry.benchmark_name in _OF_SAMPLE and rate and (logged is None or logged.value != rate):
+        reference[_RATE] = rate * reference[KEYS["batch_size"]]
 
 
 def _rule_key(name: str, optimizer: str, names: Collection[str]) -> str:

@@ -80,7 +80,8 @@ class DescribedName(msgspec.Struct, frozen=True):
 class Organisation(msgspec.Struct, frozen=True, kw_only=True):
     """One organisation in one round; its paths are relative to the root of the review.
 
-    ``verdict`` is the line that ``mlsub check`` ends with. ``asks`` are errors and warnings, ``notes`` the rest.
+    ``verdict`` is the line that ``mlsub check`` ends with. ``without_logs`` are folders of benchmarks without a result
+    log, which are no ``entries``. ``asks`` are errors and warnings, ``notes`` the rest.
     ``fine`` says what was looked at and gave nothing to ask, ``to_read`` what is left to a person, by benchmark.
     """
 
@@ -93,6 +94,7 @@ class Organisation(msgspec.Struct, frozen=True, kw_only=True):
     verdict: str
     logs: int
     entries: tuple[ReviewedEntry, ...]
+    without_logs: tuple[str, ...] = ()
     names: tuple[DescribedName, ...] = ()
     asks: tuple[Ask, ...] = ()
     notes: tuple[Ask, ...] = ()
@@ -114,7 +116,7 @@ class Organisation(msgspec.Struct, frozen=True, kw_only=True):
 class Review(Answer, frozen=True, kw_only=True):
     """The review of some organisations, that with most to ask about first. ``unread`` says what could not be read."""
 
-    SCHEMA: ClassVar[int] = 3
+    SCHEMA: ClassVar[int] = 4
 
     root: str
     organisations: tuple[Organisation, ...]

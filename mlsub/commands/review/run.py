@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
@@ -147,9 +147,7 @@ def _observe(checked: Sequence[Checked], others: Sequence[Checked], sides: Sides
         for report in _split_by_organisation(one.report):
             folders = {entry.organisation for entry in report.entries}
             own = [result for result in results if result.organisation in folders]
-            reviewed = tuple(
-                _review_entry(result, befores.get(result.path), one.code.get(result.organisation, ())) for result in own
-            )
+            reviewed = tuple(_review_entries(own, befores, one.code))
             seen = tuple(of for result in own for of in observed.get(result.path, ()))
             of_table = (finding for folder, finding in tabled if folder in folders)
             findings = (*_asked_findings(report.at(above)), *of_table, *(of.finding for of in seen))
@@ -237,7 +235,7 @@ def review_of(
         choice: which findings count.
         apply: returns findings as waivers leave them.
     """
-    found = []
+    found, whole = [], all(place.kind in _WHOLE for place in sides.found)
     for one in reading:
         chosen = [finding for finding in apply(one.findings) if choice.wants(finding)]
         asks, about = asks_of(chosen, one.observations, one.about.entries), one.about
@@ -247,7 +245,7 @@ def review_of(
                 about,
                 asks=tuple(ask for ask in asks if ask.severity is not Severity.NOTE),
                 notes=tuple(ask for ask in asks if ask.severity is Severity.NOTE),
-                fine=() if unchecked else tuple(fine_of(one.findings, about.logs, len(about.entries))),
+                fine=() if unchecked else tuple(fine_of(one.findings, about, whole=whole)),
                 to_read=_left_to_people(about.entries),
             )
         )
@@ -281,6 +279,7 @@ def _review_organisation(report: Report, entries: tuple[ReviewedEntry, ...], abo
         verdict=text_of(verdict_line(report).words),
         logs=len(report.logs),
         entries=entries,
+        without_logs=tuple(report.path_below(above, folder.path) for folder in report.without_logs),
         names=tuple(
             DescribedName(report.path_below(above, system.path), naming, lines.get((system.path, naming.written)))
             for system in report.systems
@@ -290,17 +289,27 @@ def _review_organisation(report: Report, entries: tuple[ReviewedEntry, ...], abo
     )
 
 
+def _review_entries(
+    results: Sequence[Result], befores: Mapping[str, Result], code: Mapping[str, Sequence[str]]
+) -> Iterator[ReviewedEntry]:
+    """The answers on entries, with the code of each organisation; ``befores`` are those of the round before."""
+    benchmarks = group_by_key((result.organisation, result.benchmark) for result in results)
+    for result in results:
+        of = result.organisation
+        own = select_code(result.benchmark, benchmarks[of], code.get(of, ()))
+        yield _review_entry(result, befores.get(result.path), own)
+
+
 def _review_entry(result: Result, before: Result | None, code: Sequence[str]) -> ReviewedEntry:
-    """The answer on an entry, beside the same submitter's of the round before; ``code`` is the organisation's."""
+    """The answer on an entry, beside the same submitter's of the round before; ``code`` is its benchmark's."""
     mean, limit = result.rcp.mean, result.rcp.minimum
     reference, found = hyperparameters(result, before) if result.logs else (None, ())
-    own = select_code(result.benchmark, code)
     return ReviewedEntry(
         **{name: getattr(result, name) for name in EntryResult.__struct_fields__},
         benchmark_name=result.benchmark_name,
         margin_percent=(mean / limit - 1) * 100 if mean is not None and limit else None,
         left_out=tuple(_left_out_runs(result)),
-        disclosure=read_disclosure(result.path, result.logs, result.accelerators_count, own),
+        disclosure=read_disclosure(result.path, result.logs, result.accelerators_count, code),
         hyperparameters=found,
         reference=reference,
         before=before.path if before else None,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.option("--write-scaling", is_flag=True, help="Write missing scaling.json files with the expected factor.")
 @click.option("--benchmark", metavar="NAME", help="Show the results of this benchmark alone.")
 @click.option("--sort", type=click.Choice(("minutes", "accelerators", "chip-minutes")), help="Sort the results.")
-@output_options("score", (*CHART_FORMATS, "csv", "wide", "parquet", "xlsx"), by_name=True)
+@output_options("score", (*CHART_FORMATS, "csv", "wide", "parquet", "xlsx"))
 def command(
     asked: Request,
     select: int | None,

@@ -8,9 +8,10 @@ from itertools import groupby
 
 from msgspec.structs import replace
 
+from mlsub.divisions import CLOSED
 from mlsub.findings import Verdict
 from mlsub.io.data import group_by_key
-from mlsub.io.show import rounded
+from mlsub.io.show import rounded, shortened
 from mlsub.present import document as doc
 from mlsub.present.entries import (
     COLUMNS,
@@ -26,8 +27,9 @@ from mlsub.present.entries import (
     summary,
 )
 from mlsub.present.tables import ResultColumn, Row, columns, legible
+from mlsub.score.alike import SystemSize, system_size
 from mlsub.submission.report import Report
-from mlsub.submission.result import Result
+from mlsub.submission.result import CPU_ONLY, Result
 from mlsub.systems.fields import aliases, category, close_category
 
 #: Bypasses that are named one by one; JSON has them all.
@@ -40,7 +42,8 @@ _COLUMNS = (
 )
 #: Accelerators that a chart tells apart; the least frequent ones are one colour.
 _KINDS = 7
-_UNCOUNTED = {-1: "?", 0: "CPU only"}
+#: The colour of what does not count, and the longest organisation that a title names.
+_ASIDE, _LONGEST = 5, 30
 
 
 def document_of(reports: Sequence[Report], results: Sequence[Result]) -> doc.Document:
@@ -73,27 +76,47 @@ def _report(report: Report, entries: Sequence[Result], *, alone: bool) -> Iterat
 
 
 def _minutes_chart(rows: Sequence[Row]) -> doc.Chart | None:
-    """Draw the minutes of results by benchmark and number of accelerators; None of fewer than two."""
+    """Draw the minutes of results of one round by benchmark, division and size; None of fewer than two."""
     timed = [row for row in rows if (row["published_minutes"] or 0) > 0 and row["scaling_type"] != "weak"]
     if len(timed) < 2:
         return None
-    places = [(row["benchmark"], -1 if (n := row["accelerators_count"]) is None else n) for row in timed]
+    places = [_place(row) for row in timed]
     sizes = sorted(set(places))
-    kinds = Counter(map(_kind, timed)).most_common()
+    accepted = [row for row in timed if row["verdict"] == Verdict.ACCEPTED]
+    kinds = Counter(map(_kind, accepted)).most_common()
     named = [kind for kind, _ in kinds[: len(kinds) if len(kinds) <= _KINDS + 1 else _KINDS]]
-    series: dict[str, list[tuple[float, ...]]] = {name: [] for name in (*named, "others")}
+    series: dict[str, list[tuple[float, ...]]] = {name: [] for name in (*named, "others", "rejected")}
     for row, size in zip(timed, places, strict=True):
-        kind = _kind(row) if _kind(row) in named else "others"
+        kind = "rejected" if row["verdict"] != Verdict.ACCEPTED else _kind(row) if _kind(row) in named else "others"
         series[kind].append((row["published_minutes"], sizes.index(size)))
+    rejected = doc.Series("rejected", "hollow", _ASIDE, tuple(series.pop("rejected")))
     drawn = tuple(doc.Series(name, "marks", at, tuple(some)) for at, (name, some) in enumerate(series.items()))
-    y = doc.Axis("benchmark, accelerators", names=tuple(f"{name}, {_UNCOUNTED.get(n, n)}" for name, n in sizes))
-    title = "Minutes to train by benchmark and number of accelerators"
-    about = f"{len(timed)} results; farther left is faster. Compare results of one row."
-    return doc.Chart(title=title, about=about, x=doc.Axis("minutes", log=True), y=y, series=drawn)
+    words = {"accelerator": "{0}", "node": "{0} node{1}", "": "?"}
+    names = tuple(
+        f"{name}{division}, {words[unit].format(number, 's' * (number != 1))}" for name, division, unit, number in sizes
+    )
+    title = f"Minutes to train by benchmark and size, {_whose(timed)}"
+    about = f"{len(timed)} results; farther left is faster. Compare results of one row: one division, one size."
+    y = doc.Axis("benchmark, accelerators", names=names)
+    return doc.Chart(title=title, about=about, x=doc.Axis("minutes", log=True), y=y, series=(*drawn, rejected))
+
+
+def _place(row: Row) -> tuple[str, str, str, int]:
+    """Return what results in one row have in common: benchmark, division, and the unit and number of their size."""
+    division = "" if row["division_name"] == CLOSED.name else f" {row['division_name'] or 'of no division'}"
+    size = system_size(row["accelerators_count"], row["number_of_nodes"]) or SystemSize(0, "")
+    return row["benchmark"], division, size.unit, size.number
+
+
+def _whose(rows: Sequence[Row]) -> str:
+    """Name the round of results, and the organisation where they are of one."""
+    names = {row["organisation"] for row in rows}
+    whose = f" of {shortened(names.pop(), _LONGEST)}" if len(names) == 1 else ""
+    return f"{rows[0]['usage']} v{rows[0]['round']}{whose}"
 
 
 def _kind(row: Row) -> str:
-    return str(row["accelerator_name"] or ("unknown" if row["accelerators_count"] != 0 else "CPU only"))
+    return str(row["accelerator_name"] or ("unknown" if row["accelerators_count"] != 0 else CPU_ONLY))
 
 
 def _counts(report: Report, *, alone: bool) -> Iterator[doc.Block]:

@@ -55,7 +55,7 @@ def select(reports: Sequence[Report], benchmark: str | None, sort: str | None) -
         known = {one.benchmark for one in found}
         found = [one for one in found if benchmark in (one.benchmark, one.benchmark_name, one.benchmark_title)]
         if not found:
-            raise MlsubError(f"There is no result of {benchmark!r}{did_you_mean(benchmark, known)}")
+            raise MlsubError(f"There is no result of {benchmark!r}{did_you_mean(benchmark, sorted(known))}")
     if sort is not None:
         # What has no number comes last, what has the same one by its minutes.
         names = (SORT_BY[sort], "published_minutes")

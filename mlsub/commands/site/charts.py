@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from itertools import groupby, pairwise
+from itertools import cycle, groupby, pairwise
 from math import ceil
 from typing import Any
 
-from mlsub.commands.site.page import ColumnOf, build_table, count_text, number_cell, number_text
+from mlsub.commands.site.page import ColumnOf, build_table, count_text, three_cell
 from mlsub.commands.site.results import (
     DAGGER,
     DIVISIONS,
@@ -20,14 +20,14 @@ from mlsub.commands.site.results import (
     chip_minutes_of,
     slug,
 )
-from mlsub.commands.site.views import ANY, PER_ACCELERATOR, SAME, View, lead_words, size_of, views_of
+from mlsub.commands.site.views import ANY, PER_ACCELERATOR, SAME, View, compared_size, lead_words, views_of
 from mlsub.present.document import Chart, Section, Span, Text
 from mlsub.score.alike import ScalingStep, scaling_families
 from mlsub.submission.result import CPU_ONLY
 from mlsub.systems.names import registry
 
 #: Shapes of marks, which tell families of a vendor apart as well; the shades of a colour, and that of vendors.
-_SHAPES = ("circle", "diamond", "square", "triangle")
+_SHAPES = ("circle", "diamond", "square", "triangle", "cross")
 _SHADES, _VENDOR = 5, 2
 #: Name, colour and shape of a mark. A colour is the name of a custom property of the style sheet.
 Look = tuple[str, str, str]
@@ -39,7 +39,6 @@ _PER_SIZE = (
     "Chip-minutes (minutes × accelerators) over the number of accelerators, both axes logarithmic, one mark a result. "
     "Where scaling is ideal they stay the same; real systems need more of them the larger they are."
 )
-_RING = "A ring is a result that does not meet the official checker."
 _STRIP = "One mark a result of this size, in a row for each accelerator."
 _BEST = " of each accelerator family in each round. Lines join rounds whose results may be compared."
 _OVER_ROUNDS = {
@@ -52,9 +51,10 @@ _MISREAD = (
     "chip-minutes"
 )
 _EFFICIENCY = (
-    "How much of ideal scaling is left: the chip-minutes of the smallest size that a submitter has of an accelerator "
-    "in a round, divided by those of a larger one. 100 means that twice the accelerators take half the minutes. Larger "
-    "systems usually train with larger batches, which take more samples to converge: what else changed is beside it."
+    "How much of ideal scaling is left of Closed results: the chip-minutes of the smallest size that a submitter has "
+    "of an accelerator in a round, divided by those of a larger one. 100 means that twice the accelerators take half "
+    "the minutes. Larger systems usually train with larger batches, which take more samples to converge: what else "
+    "changed is beside it."
 )
 
 
@@ -78,11 +78,12 @@ def record_chart(site: Site, benchmark: Results, shown: Results | None = None) -
         if some := view.of(drawn):
             alike = view.of(closed)
             steps = [step for one in alike.record_chains(view.value) for step in _record_steps(site, view, one, alike)]
-            chain = some.record_chains(view.value)[-1]
+            *_, chain = some.record_chains(view.value)
+            chain = Results(one for one in chain if view.is_fair(one, chain[-1]))
             words = [f"{one.holder}, {one.result.round_key}" for one in (chain[-1], *chain[:-1][:1])]
             views[view.name] = {
                 **_over_rounds(site, view, some, by, steps),
-                "title": _headline(view, chain, some) + DAGGER * bool(drawn.beside(chain[-1]).missing),
+                "title": _headline(view, chain, some, alike) + DAGGER * bool(drawn.beside(chain[-1]).missing),
                 "about": f"{'Best' if shown else 'Record'}: {'; first '.join(words)}.",
             }
     more = {"key": f"record-{drawn[-1].result.benchmark_name}", "link": drawn[-1].benchmark_href}
@@ -106,18 +107,29 @@ def _record_steps(site: Site, view: View, chain: Results, closed: Results) -> It
             }
 
 
-def _headline(view: View, chain: Results, closed: Results) -> str:
-    """Return the newest record of a benchmark, and how much better it is than the first one of its chain."""
+def _headline(view: View, chain: Results, shown: Results, closed: Results) -> str:
+    """Return the newest record of what is shown, and how much better it is than the first one of its chain.
+
+    Where it is of an earlier round than the last one shown: whether a Closed result of the benchmark beats it.
+    """
     first, last = chain[0], chain[-1]
-    size, name = last.result.accelerators_count, last.result.accelerator_name
-    holder = name if view.name == SAME or not (size and name) else f"{size:,} × {name}"
-    said = f"{view.figure(last)}{f' ({holder})' if holder else ''}"
+    best = min(closed.beside(last), key=view.value)
+    said = f"{view.figure(last)}{f' ({_chips(view, last)})' if _chips(view, last) else ''}"
     if first is not last:
         said += f", {view.gain(first, last)} {first.result.round_key}"
     else:
-        since = "" if last.result.round_key == closed.rounds[-1] else ", not beaten since"
-        said += f" in {last.result.round_key}{since}"
+        said += f" in {last.result.round_key}"
+        if view.value(best) < view.value(last):
+            chips = _chips(view, best) or best.accelerators
+            said += f"; the record is {view.figure(best)} ({chips}, {best.result.round_key})"
+        elif last.result.round_key != shown.rounds[-1]:
+            said += ", not beaten since"
     return f"{last.result.benchmark_title}{view.where}: {said}"
+
+
+def _chips(view: View, one: SiteResult) -> str | None:
+    size, name = one.result.accelerators_count, one.result.accelerator_name
+    return name if view.name == SAME or not (size and name) else f"{size:,} × {name}"
 
 
 def _chart_of_views(views: dict[str, dict[str, Any]], link: str = "", key: str = "", **data: Any) -> Chart:
@@ -212,7 +224,7 @@ def efficiency_section(site: Site, benchmark: Results) -> Iterator[Section]:
         lines = [
             {
                 "at": site.places(of[id(step.result)] for step in family),
-                "efficiency": [round(step.efficiency, 4) for step in family],
+                "efficiency": [step.efficiency for step in family],
             }
             for family in families
         ]
@@ -231,11 +243,10 @@ _STEPS: tuple[ColumnOf[tuple[SiteResult, SiteResult, ScalingStep]], ...] = (
     ("organisation", lambda it: Span(it[1].result.organisation_name, link=it[1].organisation_href)),
     ("accelerator", lambda it: Span(it[1].result.accelerator_name or "", link=it[1].accelerator_href)),
     ("round", lambda it: it[1].result.round_key),
-    ("division", lambda it: it[1].division_name),
     ("from", lambda it: it[0].result.accelerators_count),
     ("to", lambda it: it[1].result.accelerators_count),
-    ("minutes", lambda it: number_cell(it[1].train_minutes, number_text(it[1].train_minutes, 3), it[1].href)),
-    ("efficiency in %", lambda it: number_cell(it[2].efficiency * 100, f"{it[2].efficiency * 100:.1f}")),
+    ("minutes", lambda it: three_cell(it[1].train_minutes, it[1].href)),
+    ("efficiency in %", lambda it: three_cell(it[2].efficiency * 100)),
     ("what else changed", lambda it: Span("; ".join(it[2].changes) or "nothing")),
 )
 
@@ -265,9 +276,10 @@ def looks() -> dict[str, Look]:
         found.append((vendor, f"{colour}-{_VENDOR}", _SHAPES[0]))
         # The newest generation is the furthest from the paper, the others as far from each other as there are shades.
         apart = (_SHADES - 1) / max(1, len(shades) - 1)
-        for age, families in enumerate(reversed(shades)):
-            for place, name in enumerate(families, age):
-                found.append((name, f"{colour}-{_SHADES - 1 - ceil(age * apart)}", _SHAPES[place % len(_SHAPES)]))
+        # Families of neighbouring generations, whose shades are near to each other, have different shapes.
+        families = [(age, name) for age, some in enumerate(reversed(shades)) for name in some]
+        for (age, name), shape in zip(families, cycle(_SHAPES), strict=False):
+            found.append((name, f"{colour}-{_SHADES - 1 - ceil(age * apart)}", shape))
     return {look[0]: look for look in found}
 
 
@@ -282,10 +294,10 @@ def round_charts(site: Site, results: Results) -> Iterator[Chart]:
     for some in results.by(lambda one: (one.result.benchmark_name, one.result.scaling_type)):
         first, timed = some[0], [one for one in some if one.score_minutes is not None]
         if timed:
-            words = "" if all(one.result.accepted for one in timed) else _RING
-            if without := len(some) - len(timed):
-                said = f"{count_text(without, 'result')} without a time {'is' if without == 1 else 'are'}"
-                words = f"{words} {said} in the table only.".strip()
+            words, without = "", len(some) - len(timed)
+            if without:
+                are = "is" if without == 1 else "are"
+                words = f"{count_text(without, 'result')} without a time {are} in the table only."
             views = {view.name: {"about": f"{lead_words(view, some)} {words}".strip()} for view in views_of(some)}
             yield Chart(
                 kind="round",
@@ -294,6 +306,6 @@ def round_charts(site: Site, results: Results) -> Iterator[Chart]:
                 link=first.benchmark_href,
                 data={
                     **_data("family", some, site),
-                    **{"round": first.result.round_key, "size": size_of(some), "views": views},
+                    **{"round": first.result.round_key, "size": str(compared_size(some) or ""), "views": views},
                 },
             )

@@ -12,11 +12,12 @@ from mlsub.commands.site.page import OVERVIEW, UNVERIFIED, ColumnOf, Page, build
 from mlsub.commands.site.result_page import system_section
 from mlsub.commands.site.results import DIVISIONS, Results, Site, SiteResult
 from mlsub.commands.site.tables import accelerators_cell, by_benchmark, results_table, with_energy
-from mlsub.commands.site.views import alike, lead_words, size_of, view_cell, views_of
+from mlsub.commands.site.views import SAME, alike, compared_size, lead_words, view_cell, views_of
 from mlsub.divisions import CLOSED
 from mlsub.io.show import first_few, join_words
 from mlsub.present.document import Facts, Section, Span, Text
 from mlsub.present.entries import REHEARSAL
+from mlsub.score.alike import SystemSize
 from mlsub.systems.fields import is_not_applicable
 from mlsub.systems.names import Chip, all_chips
 
@@ -164,12 +165,17 @@ def _record_cell(results: Results) -> Span | None:
     return view_cell(view, record)._replace(note=view.where.strip()) if record else None
 
 
+def _size_cell(results: Results) -> Span | None:
+    size = compared_size(results)
+    return Span(str(size), value=float(size.number)) if size else None
+
+
 def _benchmark_sections(site: Site, results: Results) -> Iterator[Section]:
     """Yield charts and a table of which a script shows a round and a division."""
     divisions = {name: some for name in DIVISIONS if (some := results.of_division(name))}
     view = next(views_of(results))
     ordered = (one for some in divisions.values() for one in by_benchmark(some))
-    of_size = Results(one for one in ordered if view.size in (None, one.result.accelerators_count))
+    of_size = Results(one for one in ordered if view.size in (None, one.size))
     columns = with_energy(_COLUMNS[1:], results)
     caption = f"Results{view.where}, the newest round first"
     table = results_table(caption, of_size, *columns, most=_STATIC_ROWS, anchor="selection")
@@ -179,7 +185,7 @@ def _benchmark_sections(site: Site, results: Results) -> Iterator[Section]:
         "divisions": [(name, "Not clear" if name == "other" else name.capitalize()) for name in divisions],
         "table": "table-selection",
         "results": site.places(results),
-        "choices": {name: dict(_choices(some)) for name, some in divisions.items()},
+        "choices": {name: dict(_choices(some, view.size)) for name, some in divisions.items()},
         # The addresses of what the results name, by the names that the data of the site have.
         "pages": {
             "organisation": {one.result.organisation_name: one.organisation_href for one in results},
@@ -192,11 +198,18 @@ def _benchmark_sections(site: Site, results: Results) -> Iterator[Section]:
     yield from efficiency_section(site, results)
 
 
-def _choices(results: Results) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield what is said of all rounds of a division, and of each: the size that is compared, and each view's best."""
+def _choices(results: Results, usual: SystemSize | None) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield what is said of all rounds of a division, and of each: the size that is compared, and each view's best.
+
+    Where that size is not the ``usual`` one of the benchmark it is said.
+    """
     rounds = results.by(lambda one: one.result.round_key)
     for name, some in (("", results), *((some[0].result.round_key, some) for some in rounds)):
-        yield name, {"size": size_of(some), "leads": {view.name: lead_words(view, some) for view in views_of(some)}}
+        same, *others = views_of(some)
+        leads = {view.name: lead_words(view, some) for view in (same, *others)}
+        if same.size not in (None, usual):
+            leads[SAME] += f" Here the usual size is {same.size}; over all rounds it is {usual}."
+        yield name, {"size": str(same.size or ""), "leads": leads}
 
 
 # ---- Accelerators
@@ -232,7 +245,7 @@ BENCHMARKS = SharedKind(
     name=lambda some: some[-1].result.benchmark_title,
     columns=(
         ("task", lambda some: some[-1].result.task),
-        ("compared on accelerators", size_of),
+        ("compared on", _size_cell),
         ("fastest in minutes", _record_cell),
         ("by", lambda some: f"{one.holder}, {one.result.round_key}" if (one := _record(some)) else None),
     ),

@@ -217,6 +217,6 @@ def _fallen(latest: SiteRound, benchmarks: Sequence[Results]) -> str | None:
         f"{now.result.benchmark_title}{view.where} from {number_text(minutes_of(before), 3)} to {now.in_minutes}, "
         f"{view.gain(before, now)} before ({now.holder})"
         for before, now in fallen[:_NAMED]
-        for view in (View(SAME, now.result.accelerators_count),)
+        for view in (View(SAME, now.size),)
     )
     return f"{verb} on {f'{len(fallen)} of ' if count > 1 else ''}its {count} {comparable}: {named}{more}."

@@ -64,6 +64,8 @@ _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", 
 _SPECIAL = re.compile(r"[&<>\"']")
 #: Longer texts are given the room of several lines.
 _LONG = 48
+#: Where a name of more letters than this may break in a narrow column.
+_WORD, _BREAKS = 12, re.compile(r"(?<=[_+])(?=\w)")
 _NUMBER = re.compile(r"-?\d[\d,]*(\.\d+)?(e[+-]?\d+)?[†×%]?|[–†]|")
 #: A number with its decimals, to which spaces may be added; they are as wide as its point and as its digits.
 _DECIMALS = re.compile(r"-?\d[\d,]*(?:\.(\d+))?(?![\d.e])")
@@ -242,6 +244,7 @@ def _template() -> Template:
         finalize=lambda value: clean_lines(value) if type(value) is str else value,
     )
     environment.filters["json"] = lambda found: Markup(safe_json(found))  # noqa: S704  (safe in a script)
+    environment.filters["breakable"] = lambda text: Markup(_breakable(text))  # noqa: S704  (escaped there)
     environment.filters["drawn"] = _drawn
     environment.filters["look"] = lambda span: _LOOKS.get(span.meaning, "")
     # Elsewhere leads what begins with a scheme: addresses of results that are published.
@@ -374,12 +377,17 @@ def _is_text_of(text: str, value: float) -> bool:
 
 
 def _content(cell: Span, root: str) -> str:
-    text, look = _safe(cell.text), _LOOKS.get(cell.meaning)
+    text, look = _breakable(cell.text), _LOOKS.get(cell.meaning)
     if cell.link:
         return f'<a href="{root}{_safe(cell.link)}">{text}</a>'
-    return f"<span class={look}>{text}</span>" if look else text
+    return f"<span class={look}>{_safe(cell.text)}</span>" if look else text
 
 
 def _safe(text: str) -> str:
     text = clean_lines(text)
     return escape(text) if _SPECIAL.search(text) else text
+
+
+def _breakable(text: str) -> str:
+    """Return a text as HTML; a long name may break behind underscores and plus signs, which it has for blanks."""
+    return _BREAKS.sub("<wbr>", _safe(text)) if len(text) > _WORD and " " not in text else _safe(text)

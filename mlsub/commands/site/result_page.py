@@ -38,7 +38,7 @@ from mlsub.present.findings import MAX_PLACES, facts_of, grouped, label_of
 from mlsub.present.footnote import DAY, footnote, repository_of
 from mlsub.rounds.benchmarks import published
 from mlsub.submission.model import LogReport
-from mlsub.submission.result import Result
+from mlsub.submission.result import CPU_ONLY, Result
 from mlsub.systems.description import read_content
 from mlsub.systems.fields import fields, is_empty
 
@@ -110,6 +110,8 @@ def result_title(one: SiteResult) -> str:
     # What is in the system, unless its name says so.
     if count and chip and not (flat(chip) in flat(system) and str(count) in system):
         system += f" ({count:,} × {chip})"
+    elif count == 0:
+        system += f" ({CPU_ONLY})"
     division = (one.division_title,) if result.division_name else ()
     return ", ".join((one.submitter, result.benchmark_title + kind, system, *division, result.round_key))
 
@@ -146,6 +148,9 @@ def _facts(one: SiteResult, rank: str, pattern: str) -> Iterator[tuple[str, Span
     if result.accelerators_count and result.accelerator_model_name:
         model = f"{result.accelerators_count:,} × {result.accelerator_model_name}"
         yield "Accelerators", Span(model, link=one.accelerator_href)
+    elif result.accelerators_count == 0:
+        nodes = count_text(result.number_of_nodes, "node") if result.number_of_nodes else ""
+        yield "Accelerators", Span(CPU_ONLY, note=nodes)
     yield "Round", Span(result.rules.title, link=one.round_href)
     if (out := published(result.usage, result.round)) is not None:
         yield "Published", Span(out.shown)
@@ -183,7 +188,7 @@ def _minutes(result: Result) -> Iterator[tuple[str, Span]]:
         factor = f"× {score.expected_scaling:.6f} by the convergence test"
         yield "Expected", _short(score.expected, f"{minutes_cell(score.expected).text} minutes: unscaled {factor}")
     if result.chip_minutes is not None:
-        yield "Accelerator-minutes", _short(result.chip_minutes)
+        yield "Chip-minutes", _short(result.chip_minutes)
 
 
 def _short(value: float | None, note: str = "") -> Span:
@@ -222,7 +227,7 @@ def neighbours_section(one: SiteResult, neighbours: Sequence[Neighbour]) -> Sect
         ("minutes", lambda other: three_cell(other.result.result.published_minutes)),
         ("A is this result, B the neighbour", lambda other: other.said.replace("->", "→")),
     )
-    table = build_table("The neighbours with as many accelerators, as mlsub compare says it", neighbours, columns)
+    table = build_table("The neighbours of the same size, as mlsub compare says it", neighbours, columns)
     return Section("Neighbours at this size", (table,), anchor="neighbours")
 
 

@@ -19,6 +19,7 @@ from mlsub.divisions import CLOSED, OPEN, division_meant
 from mlsub.findings import Verdict
 from mlsub.io.data import group_by_key
 from mlsub.rounds import Round, get_round, round_age
+from mlsub.score.alike import SystemSize, system_size
 from mlsub.submission.find import counted
 from mlsub.submission.report import Report
 from mlsub.submission.result import CPU_ONLY, Result
@@ -98,6 +99,11 @@ class SiteResult(msgspec.Struct, frozen=True, kw_only=True):
     def partial(self) -> bool:
         """Whether folders of its benchmark and round have no logs, so that the best of them all is not known."""
         return self.result.without_logs > 0
+
+    @property
+    def size(self) -> SystemSize | None:
+        """Its accelerators, or its nodes where it has none; None where neither is stated."""
+        return system_size(self.result.accelerators_count, self.result.number_of_nodes)
 
     @property
     def accelerators(self) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from datetime import UTC, datetime
 
+from msgspec.structs import replace
+
 from mlsub.commands.site.curves import MINUTES, minutes_since_start, run_name
 from mlsub.commands.site.page import (
     ColumnOf,
@@ -170,7 +172,9 @@ def _chart(reference: RcpReference, rcp: RcpResult, size: float) -> Chart:
         for some in (rcp.points if rcp.logs_unit is None else (), (rcp.mean,))
     )
     own = (Series("runs", "marks", OWN, runs), Series("olympic mean", "large", OWN, mean))
-    return reference_chart(reference, size, own)
+    chart = reference_chart(reference, size, own)
+    beside = " The runs and their mean stand a little to the right of their batch size." if mean else ""
+    return replace(chart, about=f"{chart.about}{beside}")
 
 
 def _convergence_table(reference: RcpReference, rcp: RcpResult) -> Table:

@@ -7,26 +7,29 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from mlsub.commands.site.page import ColumnOf, build_table, count_text, number_cell, number_text, three_text
+from mlsub.commands.site.page import ColumnOf, build_table, number_cell, number_text, three_text
 from mlsub.commands.site.results import DAGGER, Results, SiteResult, chip_minutes_of, minutes_of
 from mlsub.present.document import Span, Table
-from mlsub.score.alike import usual_size
+from mlsub.score.alike import SystemSize, usual_size
 
 #: Their names in addresses, as views.js has them; the first is what pages show at first, and without scripts.
 SAME, PER_ACCELERATOR, ANY = "same-size", "per-accelerator", "any-size"
 
+#: Chip-minutes of systems that are more times as large as another are no measure of their accelerators.
+_FAIR = 4
+
 
 class View(NamedTuple):
-    """A way to compare results; ``size`` is the number of accelerators of those that are compared, None for any."""
+    """A way to compare results; ``size`` is that of those that are compared, None for any."""
 
     name: str
-    size: int | None = None
+    size: SystemSize | None = None
 
     def of(self, results: Results) -> Results:
         """Return those that are compared and have what they are compared by."""
         if self.name == PER_ACCELERATOR:
             return Results(one for one in results.timed if one.result.chip_minutes)
-        return Results(one for one in results.timed if self.size in (None, one.result.accelerators_count))
+        return Results(one for one in results.timed if self.size in (None, one.size))
 
     def value(self, one: SiteResult) -> float:
         """Return what puts the best first."""
@@ -41,12 +44,21 @@ class View(NamedTuple):
     def where(self) -> str:
         """What is compared, behind the name of a benchmark; empty where no size is known."""
         if self.name == SAME:
-            return f" on {count_text(self.size, 'accelerator')}" if self.size else ""
+            return f" on {self.size}" if self.size else ""
         return " per accelerator" if self.name == PER_ACCELERATOR else " at any size"
 
     def figure(self, one: SiteResult) -> str:
         """Return what a result is compared by in words, to three digits."""
         return f"{number_text(self.value(one), 3)} chip-minutes" if self.name == PER_ACCELERATOR else one.in_minutes
+
+    def lead(self, best: SiteResult, other: SiteResult) -> str:
+        """Return by how much the best result is before the next one, where that says something."""
+        return f"{self.gain(other, best)} the next" if self.is_fair(best, other) else "of another size than the next"
+
+    def is_fair(self, one: SiteResult, other: SiteResult) -> bool:
+        """Return whether a ratio of both says something of them: larger systems need more chip-minutes."""
+        few, many = sorted(it.result.accelerators_count or 1 for it in (one, other))
+        return self.name != PER_ACCELERATOR or many <= _FAIR * few
 
     def gain(self, before: SiteResult, now: SiteResult) -> str:
         """Return by how much one result is better than another."""
@@ -57,7 +69,7 @@ class View(NamedTuple):
 
 def views_of(results: Results) -> Iterator[View]:
     """Yield the ways to compare results of one benchmark, at the size that its Closed ones are compared at."""
-    yield View(SAME, size_of(results))
+    yield View(SAME, compared_size(results))
     yield View(PER_ACCELERATOR)
     yield View(ANY)
 
@@ -67,8 +79,8 @@ def alike(results: Results) -> Results:
     return next(views_of(results)).of(results.closed)
 
 
-def size_of(results: Results) -> int | None:
-    """Return the number of accelerators at which results of one benchmark are compared; None where none has any."""
+def compared_size(results: Results) -> SystemSize | None:
+    """Return the size at which results of one benchmark are compared; None where none states one."""
     return usual_size(one.result for one in results.closed or results.timed)
 
 
@@ -80,7 +92,7 @@ def lead_words(view: View, results: Results) -> str:
     what = "Fewest chip-minutes" if view.name == PER_ACCELERATOR else f"Fastest{view.where}"
     said = f"{what}: {view.figure(best)}, {best.holder}, {best.result.round_key}"
     for other in others:
-        said += f"; {view.gain(other, best)} the next ({view.figure(other)}, {other.holder}, {other.result.round_key})"
+        said += f"; {view.lead(best, other)} ({view.figure(other)}, {other.holder}, {other.result.round_key})"
     return f"{said}."
 
 
@@ -96,17 +108,18 @@ def standings(results: Results) -> dict[str, Standing]:
     """Return by their pages where Closed results stand among those of their round and benchmark.
 
     That is at their size by minutes, and per accelerator by chip-minutes among those of all sizes; equals share the
-    better place. Weak scaling, and results without a time or without accelerators have none.
+    better place. Weak scaling, and results without a time or whose size is not stated have none.
     """
     found = {}
     for some in results.closed.by(lambda one: (one.round_href, one.benchmark_href, one.result.scaling_type)):
         ranked = View(PER_ACCELERATOR).of(some)
-        for same in ranked.by(lambda one: one.result.accelerators_count):
+        for same in some.by(lambda one: one.size):
             order = same.ordered(minutes_of)
             for faster, one, slower in zip((None, *order), order, (*order[1:], None), strict=False):
                 said = f"{_place(one, same, minutes_of)} at this size" if len(same) > 1 else "The only one at this size"
-                each = f"; {_place(one, ranked, chip_minutes_of)} per accelerator" if len(ranked) > 1 else ""
-                found[one.href] = Standing(f"{said}{each}", faster, slower)
+                if one.result.chip_minutes and len(ranked) > 1:
+                    said += f"; {_place(one, ranked, chip_minutes_of)} per accelerator"
+                found[one.href] = Standing(said, faster, slower)
     return found
 
 
@@ -151,7 +164,7 @@ LEADERS: tuple[ColumnOf[Row], ...] = (
     ("by", lambda row: row[1][0].holder),
     ("next", lambda row: view_cell(row[0], row[1][1]) if len(row[1]) > 1 else None),
     ("next by", lambda row: row[1][1].holder if len(row[1]) > 1 else "–"),
-    ("the best is", lambda row: f"{row[0].gain(row[1][1], row[1][0])} the next" if len(row[1]) > 1 else "the only one"),
+    ("the best is", lambda row: row[0].lead(*row[1][:2]) if len(row[1]) > 1 else "the only one"),
 )
 
 

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from mlsub.findings import Severity
+from mlsub.log.lengths import Lengths
 from mlsub.review.run import is_evaluated_after_run
-from mlsub.review.runs.model import Observation, evaluation_places, observe, show_duration, thresholds, undo_waits
+from mlsub.review.runs.model import (
+    Observation,
+    evaluation_places,
+    evaluations_before_stop,
+    observe,
+    show_duration,
+    thresholds,
+    undo_waits,
+)
 from mlsub.review.runs.stretch import measure_stretch
 from mlsub.rules.catalogue import finding
 from mlsub.submission.model import LogReport
@@ -18,6 +29,10 @@ _MAX_RUNS = 200
 #: Each edge of a run, and which of its intervals lies there.
 _ENDS = {"run_start": 0, "run_stop": -1}
 _WHICH = {"run_start": "first", "run_stop": "last"}
+#: What most logs without blocks and epochs have.
+_TO_EVALUATION = "evaluation interval"
+#: Fractions of epochs end with a whole step: by such a share sizes differ that are meant to be one.
+_SAME_SIZE = 1e-3
 
 
 class _Contradiction(NamedTuple):
@@ -29,12 +44,16 @@ class _Contradiction(NamedTuple):
 
 
 class _Interval(NamedTuple):
-    """The first or last interval of a run: length (ms), size and rate; and the time (ms) from or to the run's edge."""
+    """The first or last interval of a run: length (ms), size and rate; and the time (ms) from or to the run's edge.
+
+    ``part`` says that it may be a part of one, as where training ends within a block.
+    """
 
     length: float
     size: float
     rate: float
     to_edge: float
+    part: bool
 
 
 def find_moved_clock(entry: Result) -> Iterator[Observation]:
@@ -46,21 +65,28 @@ def find_moved_clock(entry: Result) -> Iterator[Observation]:
     # Some benchmarks are evaluated after the run, which ends at the time of a checkpoint; games are of any length.
     elsewhere = is_evaluated_after_run(entry.benchmark, entry.usage, entry.round) or measure_stretch(entry) is not None
     edges = [] if entry.task == "reinforcement learning" else [*_ENDS][: 1 if elsewhere else 2]
-    epochs = sum(len(log.trace.blocks.lengths) > 1 for log in logs) < len(logs) / 2
+    kind, lengths = _choose_intervals(logs)
+    pairs = list(zip(logs, lengths, strict=True))
     # The last epoch may be a part of one.
-    measured = edges[:1] if epochs else edges
-    intervals = {edge: [_interval_at(log, edge, epochs=epochs) for log in logs] for edge in measured}
+    measured = edges[:1] if kind == "epoch" else edges
+    # An evaluation says how far the training was: what leads to it is no part, however short.
+    part = kind != _TO_EVALUATION
+    intervals = {edge: [_interval_at(log, of, edge, part=part) for log, of in pairs] for edge in measured}
     found: list[tuple[LogReport, list[_Contradiction]]] = []
-    for at, log in enumerate(logs):
+    for at, (log, of) in enumerate(pairs):
         contradictions = [*_find_stated(log), *(one for one in _find_early(log) if one.edge in edges)]
         for edge, ends in intervals.items():
             own = ends[at]
             if own is not None and own.size:
-                like = [one for n, one in enumerate(ends) if n != at and one is not None and one.size == own.size]
-                contradictions += _find_short(log, own, like, edge, epochs=epochs)
+                others = (one for n, one in enumerate(ends) if n != at and one is not None)
+                like = [one for one in others if _are_alike(one.size, own.size)]
+                contradictions += _find_short(log, of, own, like, edge, kind)
         if contradictions:
             found.append((log, contradictions))
     agree = any(sum(one.by_ms > 0 for one in contradictions) > 1 for _, contradictions in found)
+    missing = {log.path: by_ms for log, told in found if (by_ms := max(one.by_ms for one in told)) > 0}
+    some = f" in {len(missing)} runs" if len(missing) > 1 else ""
+    undone = undo_waits(entry, f"with what is missing{some}", {path: -by_ms for path, by_ms in missing.items()})
     for log, contradictions in found:
         edge = next((one.edge for one in contradictions if one.edge), "run_stop")
         by_ms = max(one.by_ms for one in contradictions)
@@ -72,8 +98,7 @@ def find_moved_clock(entry: Result) -> Iterator[Observation]:
             actual="; ".join(one.words for one in contradictions),
             severity=Severity.ERROR if agree else None,
         )
-        undone = undo_waits(entry, "with what is missing", {log.path: -by_ms}) if by_ms > 0 else None
-        yield observe(entry, shown, undone, moved_ms=by_ms, signs=len(contradictions))
+        yield observe(entry, shown, undone if by_ms > 0 else None, moved_ms=by_ms, signs=len(contradictions))
 
 
 def _find_stated(log: LogReport) -> Iterator[_Contradiction]:
@@ -91,19 +116,19 @@ def _find_early(log: LogReport) -> Iterator[_Contradiction]:
 
 
 def _find_short(
-    log: LogReport, own: _Interval, others: Sequence[_Interval], edge: str, *, epochs: bool
+    log: LogReport, lengths: Lengths, own: _Interval, others: Sequence[_Interval], edge: str, kind: str
 ) -> Iterator[_Contradiction]:
     """Yield that the first or last interval is shorter than its stated throughput allows, and than those like it.
 
     Args:
         log: the run.
-        own: its interval at the edge.
+        lengths: its intervals.
+        own: that at the edge.
         others: those of the same size in the other runs.
         edge: ``run_start`` or ``run_stop``.
-        epochs: whether they are epochs, or blocks.
+        kind: what the intervals are.
     """
-    limits, lengths = thresholds(), log.trace.epochs if epochs else log.trace.blocks
-    name = f"{_WHICH[edge]} {'epoch' if epochs else 'block'}"
+    limits, name = thresholds(), f"{_WHICH[edge]} {kind}"
     rest = list(zip(lengths.lengths, lengths.sizes, lengths.rates, strict=True))
     del rest[_ENDS[edge]]
     # Throughput times length over size is the same for all, whichever unit the throughput has.
@@ -117,9 +142,11 @@ def _find_short(
     as_stated = bool(expected) and min(expected) - own.length < limits["clock_ms"]
     _, places = evaluation_places(log)
     # A first block that is evaluated before its others' distance is a part of one, whatever it is said to be.
-    early = edge == "run_start" and len(places) > 1 and 0 < places[0] < places[1] - places[0]
-    like = [] if as_stated or early else [length for length, size, _ in rest if size == own.size]
-    if (by := _shortfall(own.length, like, least)) > 0:
+    early = own.part and edge == "run_start" and len(places) > 1 and 0 < places[0] < places[1] - places[0]
+    like = [] if as_stated or early else [length for length, size, _ in rest if _are_alike(size, own.size)]
+    # Few that take in both training and evaluation do not show how much they differ.
+    enough = own.part or len(like) >= limits["clock_many"]
+    if enough and (by := _shortfall(own.length, like, least, part=own.part)) > 0:
         words = f"the {name} takes {show_duration(own.length)}, each of the {len(like)} others of its size"
         yield _Contradiction(edge, f"{words} {show_duration(own.length + by)} or more", by)
     else:
@@ -136,23 +163,54 @@ def _find_nearer(
     limits, verb = thresholds(), "ends" if edge == "run_start" else "begins"
     if len(others) < limits["interval_runs"]:
         return
-    by = _shortfall(own.to_edge, [one.to_edge for one in others], least) if least else 0.0
+    by = _shortfall(own.to_edge, [one.to_edge for one in others], least, part=own.part) if least else 0.0
     length = own.to_edge
     if not by:
         length, verb = own.to_edge - own.length, "begins" if edge == "run_start" else "ends"
         by = _shortfall(length, [one.to_edge - one.length for one in others], limits["clock_edge_ms"], part=False)
     if by > 0 and (length >= 0 or edge == "run_stop"):  # Else a record steps back over the edge, which was said.
-        words = f"the {name} {verb} {show_duration(length)} {'after' if edge == 'run_start' else 'before'} {edge}"
-        yield _Contradiction(edge, f"{words}, in the other runs {show_duration(length + by)} or more", by)
+        way = "after" if edge == "run_start" else "before"
+        # What begins after run_stop, as the log has it, comes before it in the other runs.
+        own_way, their_way = (way, "") if length >= 0 else ("after", f" {way} it")
+        words = f"the {name} {verb} {show_duration(abs(length))} {own_way} {edge}"
+        yield _Contradiction(edge, f"{words}, in the other runs {show_duration(length + by)} or more{their_way}", by)
 
 
-def _interval_at(log: LogReport, edge: str, *, epochs: bool) -> _Interval | None:
+def _choose_intervals(logs: Sequence[LogReport]) -> tuple[str, list[Lengths]]:
+    """Return what the runs are made of and its lengths in each: the first kind that half of them have several of."""
+    kinds = {
+        "block": [log.trace.blocks for log in logs],
+        "epoch": [log.trace.epochs for log in logs],
+        _TO_EVALUATION: [_between_evaluations(log) for log in logs],
+    }
+    of_many = (kind for kind, found in kinds.items() if sum(len(one.lengths) > 1 for one in found) >= len(logs) / 2)
+    kind = next(of_many, _TO_EVALUATION)
+    return kind, kinds[kind]
+
+
+def _between_evaluations(log: LogReport) -> Lengths:
+    """Return the intervals from run_start to each evaluation in turn, as far as they count what was trained."""
+    start, (_, places) = log.run.timeline.run_start, evaluation_places(log)
+    if start is None or not places:
+        return Lengths()
+    times = [start, *(one.time_ms for one in evaluations_before_stop(log))]
+    lengths = tuple(later - earlier for earlier, later in pairwise(times))
+    sizes = tuple(later - earlier for earlier, later in pairwise((0.0, *places)))
+    return Lengths(lengths, sizes=sizes, rates=(0.0,) * len(sizes), first_stop=times[1], last_start=times[-2])
+
+
+def _interval_at(log: LogReport, lengths: Lengths, edge: str, *, part: bool) -> _Interval | None:
     """Return the interval at an edge of a run; None without one."""
-    lengths, clock, at = log.trace.epochs if epochs else log.trace.blocks, log.run.timeline, _ENDS[edge]
+    clock, at = log.run.timeline, _ENDS[edge]
     if not lengths.lengths or clock.run_start is None or clock.run_stop is None:
         return None
     to_edge = clock.run_stop - lengths.last_start if at else lengths.first_stop - clock.run_start
-    return _Interval(lengths.lengths[at], lengths.sizes[at], lengths.rates[at], to_edge)
+    return _Interval(lengths.lengths[at], lengths.sizes[at], lengths.rates[at], to_edge, part)
+
+
+def _are_alike(one: float, other: float) -> bool:
+    """Return whether two intervals are of one size."""
+    return math.isclose(one, other, rel_tol=_SAME_SIZE)
 
 
 def _shortfall(own: float, others: Sequence[float], least_ms: float, *, part: bool = True) -> float:

@@ -49,11 +49,9 @@ def is_same_run(one: LogReport, other: LogReport) -> bool:
 
 def describe_changes(log: LogReport, original: LogReport) -> Iterator[str]:
     """Yield what is not the same in two logs of one run, in words, by keys."""
-    starts = log.run.timeline.run_start, original.run.timeline.run_start
-    by_ms = starts[0] - starts[1] if starts[0] is not None and starts[1] is not None else 0
-    moved = by_ms != 0 and log.trace.times == original.trace.times
+    moved = _moved_by(log, original)
     if moved:
-        yield f"all times moved by {show_duration(by_ms)}"
+        yield f"all times moved by {show_duration(moved)}"
     for key in sorted(log.trace.keys.keys() | original.trace.keys.keys()):
         ours, theirs = log.trace.keys.get(key, _NO_RECORDS), original.trace.keys.get(key, _NO_RECORDS)
         more = ours.count - theirs.count
@@ -65,6 +63,14 @@ def describe_changes(log: LogReport, original: LogReport) -> Iterator[str]:
             yield f"other values of {name}"
         elif ours.times != theirs.times and not moved:
             yield f"other times of {name}"
+
+
+def _moved_by(log: LogReport, original: LogReport) -> float:
+    """Return by how much (ms) all times of a run are later than those of another; 0 where they are not so."""
+    ours, theirs = log.run.timeline.run_start, original.run.timeline.run_start
+    if ours is None or theirs is None or log.trace.times != original.trace.times:
+        return 0.0
+    return ours - theirs
 
 
 class _EntryLog(NamedTuple):
@@ -93,9 +99,8 @@ def find_copies(entries: Sequence[Result]) -> Iterator[Observation]:
             yield _observe_same_evaluations(others)
     least = thresholds()["copy_marks"]
     for pairs in _find_pairs(logs, lambda log: log.trace.times if log.trace.marks >= least else None):
-        evaluations = [[_evaluations_digest(one.report) for one in pair] for pair in pairs]
-        others = [pair for pair, (a, b) in zip(pairs, evaluations, strict=True) if a != b and not _are_same_run(*pair)]
-        if others:
+        # Those with the same evaluations were told above.
+        if others := [pair for pair in pairs if not (_are_evaluated_alike(*pair) or _are_same_run(*pair))]:
             yield _observe_copies("inspect.same-times", others)
     yield from _observe_same_tails(logs)
     yield from _observe_same_samples(entries)
@@ -115,6 +120,12 @@ def _group_by_entries(pairs: Iterable[_Pair]) -> Collection[list[_Pair]]:
 
 def _are_same_run(log: _EntryLog, original: _EntryLog) -> bool:
     return is_same_run(log.report, original.report)
+
+
+def _are_evaluated_alike(log: _EntryLog, original: _EntryLog) -> bool:
+    """Return whether two runs have the same evaluations, where chance could not make them alike."""
+    evaluations = {_evaluations_digest(log.report), _evaluations_digest(original.report)}
+    return len(evaluations) == 1 and None not in evaluations
 
 
 def _evaluation_times(log: LogReport) -> tuple[float, ...] | None:
@@ -167,8 +178,9 @@ def _observe_same_runs(pairs: Sequence[_Pair]) -> Iterator[Observation]:
     same_entry = others[0][0].entry is others[0][1].entry
     where = "in the entry twice" if same_entry else "published again"
     message = _summarise_changes(list(changes.values()), where)
-    # A result may be submitted again; the runs of one entry are made one by one.
-    severity = Severity.ERROR if same_entry else None
+    # A result may be submitted again, with its times; the runs of one entry are made one by one.
+    moved = any(_moved_by(log.report, original.report) for log, original in others)
+    severity = Severity.ERROR if same_entry or moved else None
     yield _observe_copies("inspect.same-run", others, more, message=message, severity=severity, changes=changes)
 
 
@@ -219,9 +231,8 @@ def _observe_same_tails(logs: Sequence[_EntryLog]) -> Iterator[Observation]:
     """Yield logs that end as another does, and are not of one run: of two, the one that took as long as no other."""
     for pairs in _find_pairs(logs, lambda log: log.trace.tail and log.trace.tail[0]):
         for pair in pairs:
-            evaluations = {_evaluations_digest(one.report) for one in pair}
             same_times = pair[0].report.trace.times == pair[1].report.trace.times
-            if same_times or _are_same_run(*pair) or (len(evaluations) == 1 and None not in evaluations):
+            if same_times or _are_same_run(*pair) or _are_evaluated_alike(*pair):
                 continue
             joined, other = sorted(pair, key=lambda one: -_distance(one))
             line = joined.report.trace.tail[1] if joined.report.trace.tail else None

@@ -125,7 +125,7 @@ def undo_times(entry: Result, how: str, minutes: Mapping[str, float | None], *, 
     if before is None or after is None:
         words = f"no score as logged or {how}"
     elif abs(after - before) < 5e-7:
-        words = f"{before:.6f} minutes as logged and {how}"
+        words = f"{before:.6f} minutes as logged, the same {how}"
     else:
         words = f"{before:.6f} minutes as logged, {after:.6f} {how}"
     return Undone(words + (_describe_others(entry, changed) if alone else ""), before, after)

@@ -114,6 +114,11 @@ class EntrySide(msgspec.Struct, frozen=True, kw_only=True):
     curve: tuple[tuple[float, float], ...] = ()
 
     @property
+    def trains(self) -> tuple[str, str]:
+        """What is trained: usage and benchmark."""
+        return self.usage, self.benchmark_name
+
+    @property
     def name(self) -> str:
         """System and benchmark, and the run where it is one."""
         return " ".join(filter(None, (self.system, self.benchmark, self.run)))

@@ -13,8 +13,8 @@ from mlsub.score.difference.measure import EntrySide, MeasuredEntry, runs_of
 _SMALL_OF_TIME, _SMALL_OF_DIFFERENCE = 0.002, 0.02
 #: Values that say much about a training.
 TELLING = ("accelerator", "global_batch_size", "opt_name")
-#: Characters shown of one of them.
-_LONGEST = 40
+#: Characters shown of one of them, and how many digits more two rates have that fewer do not tell apart.
+_LONGEST, _MORE = 40, 5
 #: The phases in words.
 PHASES = {
     "start": "start of the run",
@@ -34,7 +34,8 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     """Why the times of two entries differ.
 
     ``ratio`` is old time by new time (above 1: the new one is faster), ``reduction`` the share of the old time that is
-    saved. ``parts`` add up to the difference in minutes; where there are none, ``undivided`` says why.
+    saved; None of two benchmarks. ``parts`` add up to the difference in minutes; where there are none, ``undivided``
+    says why.
     ``hyperparameters`` are those that differ. ``answer`` is the whole in words.
     """
 
@@ -54,13 +55,14 @@ def explain(one: MeasuredEntry, other: MeasuredEntry) -> Difference:
     undivided = one.undivided or other.undivided
     if old.minutes is None or new.minutes is None:
         undivided = undivided or "one of them has no time"
-    if (one.result.usage, one.result.benchmark_name) != (other.result.usage, other.result.benchmark_name):
-        undivided = "they train different benchmarks"
+    same = old.trains == new.trains
+    undivided = undivided if same else "they train different benchmarks"
     parts = () if undivided else decompose(one, other)
     changes = changed_hyperparameters(runs_of(one.result), runs_of(other.result))
     was, now = (it.result.accelerator or "not stated" for it in (one, other))
     chips = (Change(name="accelerator", old=was, new=now),) if was != now else ()
-    ratio = old.minutes / new.minutes if old.minutes and new.minutes and min(old.minutes, new.minutes) > 0 else None
+    times = old.minutes or 0.0, new.minutes or 0.0
+    ratio = times[0] / times[1] if same and min(times) > 0 else None
     return Difference(
         old=old,
         new=new,
@@ -81,7 +83,11 @@ def answer(
     changes: tuple[Change, ...] = (),
 ) -> str:
     """Return how the times compare, the parts that matter, largest first, and what else changed; A is old, B is new."""
-    if old.minutes is None or new.minutes is None:
+    if old.trains != new.trains:
+        times = f"A and B train different benchmarks, {old.benchmark_title} and {new.benchmark_title}."
+        if old.minutes is not None and new.minutes is not None:
+            times += f" They take {' and '.join(_minutes(old.minutes, new.minutes))} min."
+    elif old.minutes is None or new.minutes is None:
         without = " and ".join(name for name, side in (("A", old), ("B", new)) if side.minutes is None)
         times = f"{without} {'have' if ' ' in without else 'has'} no time to compare."
     elif undivided:
@@ -109,10 +115,7 @@ def _counts_words(old: EntrySide, new: EntrySide) -> str:
 
 def _times_words(old: EntrySide, new: EntrySide) -> str:
     one, other = old.minutes or 0.0, new.minutes or 0.0
-    # Three digits, or six decimals of times that only those tell apart.
-    three = [f"{time:.{sum(abs(time) < limit for limit in (1, 10, 100))}f}" for time in (one, other)]
-    shown = three if one == other or three[0] != three[1] else [f"{one:.6f}", f"{other:.6f}"]
-    times = f"{' -> '.join(shown)} min"
+    times = f"{' -> '.join(_minutes(one, other))} min"
     if one == other:
         return f"B takes as long as A ({times})"
     if min(one, other) <= 0:
@@ -120,6 +123,12 @@ def _times_words(old: EntrySide, new: EntrySide) -> str:
     percent = abs(other - one) / one * 100
     longer = "shorter" if other < one else "longer"
     return f"B is {percent:.1f} % {longer} ({one / other:.2f}x, {times})"
+
+
+def _minutes(one: float, other: float) -> list[str]:
+    """Two times with three digits, or with six decimals where only those tell them apart."""
+    three = [f"{time:.{sum(abs(time) < limit for limit in (1, 10, 100))}f}" for time in (one, other)]
+    return three if one == other or three[0] != three[1] else [f"{one:.6f}", f"{other:.6f}"]
 
 
 def _changes_words(changes: tuple[Change, ...]) -> str:
@@ -174,9 +183,15 @@ def part_name(part: TimePart) -> str:
     return part.unit if part.name == "work" else PHASES.get(part.name, part.name)
 
 
-def rate(value: float) -> str:
-    """Samples a second: small ones with their fractions."""
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+def rate(value: float, more: int = 0) -> str:
+    """Samples a second: small ones with their fractions; ``more`` digits than usual."""
+    return f"{value:,.{more}f}" if value >= 100 else f"{value:.{3 + more}g}"
+
+
+def rates(one: float, other: float) -> list[str]:
+    """Two rates with as many digits as tell them apart."""
+    shown = ([rate(value, more) for value in (one, other)] for more in range(_MORE))
+    return next((two for two in shown if two[0] != two[1]), [rate(one), rate(other)])
 
 
 def _pace_words(part: TimePart, old: EntrySide, new: EntrySide) -> str:
@@ -187,7 +202,7 @@ def _pace_words(part: TimePart, old: EntrySide, new: EntrySide) -> str:
         return f"{what} as fast {each}"
     speed = part.old / part.new
     faster = f"{(speed - 1) * 100:.1f} % faster" if speed > 1 else f"{(1 - speed) * 100:.1f} % slower"
-    rates = ""
+    samples = ""
     if old.throughput and new.throughput and part.of == "training":
-        rates = f": {rate(old.throughput)} -> {rate(new.throughput)} samples/s"
-    return f"{what} {faster} {each}{rates}"
+        samples = f": {' -> '.join(rates(old.throughput, new.throughput))} samples/s"
+    return f"{what} {faster} {each}{samples}"

@@ -49,6 +49,19 @@ def test_entries_are_paired_by_benchmark_and_size(two: tuple[Path, Path]) -> Non
     assert found["only_new"] == ["Lenovo/SR680_8_slow/resnet"]
 
 
+def test_entries_of_one_accelerator_are_paired_first(tmp_path: Path) -> None:
+    systems = {"AMD": {"a355": ("MI355X", 10.0), "a300": ("MI300X", 28.0)}, "Krai": {"k300": ("MI300X", 28.6)}}
+    for organisation, own in systems.items():
+        tree = Tree(tmp_path / "v1.0" / organisation)
+        for name, (chip, minutes) in own.items():
+            tree.add_system(name, accelerator_model_name=f"AMD Instinct {chip}")
+            tree.add_entry(system=name)
+            tree.edit(lambda log, minutes=minutes: log.last(minutes), *range(5), system=name)  # type: ignore[misc]
+    found = document(tmp_path / "v1.0" / "AMD", tmp_path / "v1.0" / "Krai")
+    assert [(pair["old"]["system"], pair["new"]["system"]) for pair in found["pairs"]] == [("a300", "k300")]
+    assert found["only_old"] == ["AMD/a355/resnet"]
+
+
 def test_none_of_the_two_is_old_or_new(
     two: tuple[Path, Path], expected_text: ExpectedText, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -131,3 +144,14 @@ def test_a_published_run_was_slower_for_an_evaluation_more() -> None:
         "B is 13.1 % longer (0.88x, 9.82 -> 11.1 min): more samples 3,072 -> 3,456 (+1.10 min), "
         "evaluation 61.2 s -> 73.1 s (+0.20 min), all else -0.01 min. A run has 5 -> 6 evaluations, 5 -> 6 blocks, "
     )
+
+
+@pytest.mark.skipif(not CORPUS.is_dir(), reason="published packages are not there")
+def test_the_bars_of_the_parts_end_where_together_does(tmp_path: Path) -> None:
+    file = tmp_path / "why.svg"
+    one = CORPUS / "v5.1/AMD/results/MI355X_EPYC_9575F_pytorch/llama2_70b_lora"
+    other = CORPUS / "v5.1/Krai/results/PowerEdge-XE9680-MI300X-192GB_n1_v5.1/llama2_70b_lora"
+    assert run("compare", one, other, "-o", file).status == 0
+    (chart, *_) = ET.parse(file).findall("{http://www.w3.org/2000/svg}svg")  # noqa: S314
+    names = [one.text for one in chart.iter("{http://www.w3.org/2000/svg}text") if one.get("text-anchor") == "end"]
+    assert names[:5] == ["samples", "training per sample", "evaluation", "all else", "together"]

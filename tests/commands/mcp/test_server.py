@@ -68,6 +68,7 @@ def test_rules_are_looked_up_by_name() -> None:
     failed, told = call(REPOSITORY, "explain", rule="rcp.to-fast")
     assert failed
     assert "Did you mean rcp.too-fast" in told
+    assert "Usage" not in told
 
 
 def test_a_package_that_is_broken_is_an_answer_and_one_that_is_not_there_a_line(tree: Tree) -> None:

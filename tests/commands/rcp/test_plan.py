@@ -37,11 +37,30 @@ def test_a_mean_is_so_many_evaluations() -> None:
 def test_where_the_rules_count_another_unit_nothing_is_said_of_evaluations() -> None:
     planned = plan(get_round("training", "4.0"), "stable_diffusion", 1024, "published")
     assert planned.plan.unit == "samples"
-    assert planned.evaluations(1024) is not None
+    assert planned.evaluations(512_000) == 1
+    assert planned.evaluations(1024) is None
     assert evaluations_asked("minigo", "training", "1.0", 32) is None
     counted = plan(get_round("hpc", "3.0"), "deepcam", 2048, "published")
     assert (counted.first_evaluation, counted.evaluations(1.0)) == (None, None)
     assert "evaluations" not in run("rcp", "plan", "deepcam", "--usage", "hpc", "--batch-size", "2048").stdout
+
+
+def test_what_the_round_takes_off_the_limit_is_said() -> None:
+    text = run("rcp", "plan", "llama31_405b", "--round", "5.1", "--batch-size", "1152").stdout
+    assert "accepted:    an olympic mean of 239264 samples or more" in text
+    assert "46080 samples below the limit of the test, which alone accepts 285344 or more" in " ".join(text.split())
+    # floor(0.0026 * 1152 + 12) evaluations are skipped.
+    assert "the rules ask for one at 276480 samples, then every 18432" in " ".join(text.split())
+    assert "mean:        313344 samples (3.0 evaluations), stdev 10642" in text
+    shown = " ".join(run("rcp", "show", "llama31_405b", "--round", "5.1").stdout.split())
+    assert "accepted from: 46080 samples below the limit of the test: the official checker allows it" in shown
+    assert "below the limit of the test" not in run("rcp", "show", "llama31_8b", "--round", "5.1").stdout
+
+
+def test_where_the_limit_is_the_mean_nothing_is_scaled() -> None:
+    text = run("rcp", "plan", "retinanet", "--round", "5.1", "--batch-size", "256").stdout
+    assert "accepted:    an olympic mean of 4 epochs (4.0 evaluations) or more" in text
+    assert "scaled up" not in text
 
 
 def test_a_batch_size_without_a_reference_has_no_chance() -> None:

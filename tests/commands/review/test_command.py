@@ -12,16 +12,21 @@ from urllib.parse import unquote
 import pytest
 from msgspec.structs import replace
 
-from mlsub.commands.review.asks import _question
+from mlsub.commands.review.asks import _question, fine_of
 from mlsub.commands.review.document import _entries_table
+from mlsub.commands.review.hyperparameters import hyperparameters
 from mlsub.commands.review.model import Organisation, ReviewedEntry
 from mlsub.findings import Severity
-from mlsub.present.document import text_of
-from mlsub.review.disclosure import Disclosure, show_value
+from mlsub.present.document import Lines, text_of
+from mlsub.review.disclosure import Disclosure, StatedValue, show_stated, show_value
+from mlsub.rules.aspects import ASPECTS
 from mlsub.rules.catalogue import catalogue, finding
+from mlsub.submission.report import EntryResult
+from mlsub.submission.result import results_of
 from tests.conftest import ExpectedText
+from tests.review.folding import make_run, report_of
 from tests.review.runs.build import at, delay, every, put, stretch, write_tree
-from tests.score.reports import make_entry
+from tests.score.reports import make_entry, make_report, make_score
 from tools.support.corpus import CORPUS
 from tools.support.make_tree import make_tree, snapshot, spoil
 from tools.support.runner import REPOSITORY, Outcome, answer_schema, run
@@ -129,6 +134,50 @@ def test_against_another_round(tmp_path: Path) -> None:
     [one] = beside.document["organisations"]
     assert "copies of runs" not in one["fine"]
     assert [entry["path"] for entry in one["entries"]] == ["new/v2.0/ACME/results/rack1/bert"]
+
+
+NAMES, PACKAGE = (
+    "what logs and folders say of the organisation, division, benchmark and platform",
+    "the folders and files",
+)
+OF_RUNS = {"seeds", "the number of runs of 1 entry", "copies of runs", "the order and pace of runs"}
+CONVERGENCE, TIMES = "convergence beside the reference", "times and scaling factors"
+
+
+def _fine(path: Path) -> list[str]:
+    [one] = run("review", path, "--format", "json").document["organisations"]
+    return [words.removesuffix(" of the package") for words in one["fine"]]
+
+
+def test_what_was_not_read_is_not_called_fine(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    tree.add_code()
+    tree.edit(lambda log: log.put("submission_platform", value="rack1"))
+    of_runs = OF_RUNS | {CONVERGENCE, TIMES}
+    assert {*_fine(tree.folder)} >= of_runs | {PACKAGE}
+    part = _fine(tree.folder / "results" / "rack1")
+    assert PACKAGE not in part
+    assert {*part} >= of_runs
+    assert _fine(tree.log(0)) == ["the records and values of 1 log"]
+    for number in (3, 4):
+        tree.log(number).write_bytes(b"")
+    assert TIMES not in _fine(tree.folder), "there is none"
+    tree.description().unlink()
+    assert "system descriptions" not in _fine(tree.folder)
+
+
+def test_names_that_nobody_filled_in_are_not_called_fine(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    assert NAMES in _fine(tree.folder)
+    tree.edit(lambda log: log.put("submission_org", value="SUBMISSION_ORG_PLACEHOLDER"))
+    assert NAMES not in _fine(tree.folder)
+
+
+def test_folders_without_logs_are_named_beside_the_entries(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path, "v4.0")
+    (tree.folder / "results" / "rack1" / "bert").mkdir()
+    outcome = run("review", tree.folder)
+    assert "\n  1 folder has no result log: results/rack1/bert.\n" in outcome.stdout
 
 
 @pytest.mark.parametrize(
@@ -332,6 +381,28 @@ def test_steps_are_compared_with_the_samples_of_the_reference() -> None:
     assert "opt_learning_rate_warmup_samples" not in stated
 
 
+@pytest.mark.parametrize(
+    ("benchmark", "round_", "logged", "reference"),
+    [
+        ("stable_diffusion", "5.0", 7.168e-05, "7.168e-05"),
+        ("stable_diffusion", "5.0", 2.8e-07, "2.8e-07"),
+        ("stable_diffusion", "4.1", 7.56e-05, "4.608e-05"),
+        ("stable_diffusion", "4.1", None, "4.608e-05"),
+        ("retinanet", "5.0", 0.0256, "0.0001"),
+    ],
+)
+def test_a_rate_of_one_sample_is_compared_as_that_of_a_batch(
+    benchmark: str, round_: str, logged: float | None, reference: str
+) -> None:
+    rate = {} if logged is None else {"opt_base_learning_rate": logged}
+    made = make_entry(path=f"results/rack1/{benchmark}", benchmark=benchmark)
+    made = replace(made, rcp=replace(made.rcp, batch_size=256.0))
+    log = report_of(make_run(benchmark, global_batch_size=256, **rate), f"{made.path}/result_0.txt")
+    [result] = results_of(make_report(made, round=round_), [log])
+    stated = {one.name: one.reference for one in hyperparameters(result, None)[1]}
+    assert show_value(stated["opt_base_learning_rate"]) == reference
+
+
 def test_what_only_the_reference_states_and_how_its_data_calls_it(tmp_path: Path) -> None:
     text = " ".join(run("review", write_tree(tmp_path), "-v").stdout.split())
     assert "Only the reference states gradient_accumulation_steps 96, num_warmup_steps 100, opt_epsilon 1e-06," in text
@@ -399,15 +470,19 @@ def test_what_is_disclosed_and_where_the_configuration_lies(tmp_path: Path) -> N
 def test_what_a_log_prints_is_disclosed_with_a_mark(tmp_path: Path) -> None:
     tree = write_tree(tmp_path, every(lambda made: disclosing(made, pipeline_parallelism=1)))
     for file in tree.glob("**/result_*.txt"):
-        file.write_text(f"micro_batch_size: 2\ntensor_model_parallel_size: 4\n{file.read_text()}")
+        file.write_text(f"micro_batch_size: 2\ntensor_model_parallel_size: 4\nfp8='hybrid',\n{file.read_text()}")
     text = run("review", tree, "--severity", "error").stdout
     assert part(text, "Disclosed") == (
         "Disclosed\n"
-        "  #  batch  micro batch  TP  PP\n"
-        "  -----------------------------\n"
-        "  1  3072   2*           4*  1\n"
-        "  * from the log: no record states it. No entry discloses accum., CP, EP, linear, attention, comm, config.\n"
+        "  #  batch  micro batch  TP  PP  linear\n"
+        "  -------------------------------------\n"
+        "  1  3072   2*           4*  1   fp8*\n"
+        "  * from the log: no record states it. No entry discloses accum., CP, EP, attention, comm, config.\n"
     )
+
+
+def test_a_value_that_runs_write_otherwise_is_disclosed_once() -> None:
+    assert show_stated(StatedValue(4.0, "a.txt", also=("2.0", "2", '"fp8"'), printed=True)) == "4 or 2 or fp8*"
 
 
 def test_a_round_has_names_and_disclosure_over_all(tmp_path: Path) -> None:
@@ -501,20 +576,46 @@ def test_each_number_and_place_of_a_page_is_a_link(tmp_path: Path) -> None:
     assert set(re.findall(r"\]\(#([^)]+)\)", page.with_suffix(".md").read_text())) == inside
 
 
-@pytest.mark.parametrize(("runs", "cell"), [(10, "pass +2.50%"), (0, "-")])
-def test_an_entry_without_logs_has_no_verdict_on_its_convergence(runs: int, cell: str) -> None:
-    entry = make_entry(runs=runs)
-    reviewed_entry = ReviewedEntry(
+def _reviewed_entry(entry: EntryResult) -> ReviewedEntry:
+    return ReviewedEntry(
         **{name: getattr(entry, name) for name in entry.__struct_fields__},
         benchmark_name=entry.benchmark,
         margin_percent=2.5,
         left_out=(),
         disclosure=Disclosure(path=entry.path),
     )
-    organisation = Organisation(**dict.fromkeys(Organisation.__struct_fields__, ""))
-    table = _entries_table([(organisation, 1, reviewed_entry)], alone=True)
-    at = [column.name for column in table.columns].index("RCP margin")
-    assert text_of(table.rows[0][at]) == cell
+
+
+_ORGANISATION = Organisation(**dict.fromkeys(Organisation.__struct_fields__, ""))
+
+
+@pytest.mark.parametrize("verdict", ["pass", "fail", "missing", "bypassed", "not-required"])
+def test_convergence_is_fine_where_the_test_is_passed(verdict: str) -> None:
+    """A test that fails for want of runs has no finding of its own."""
+    entry = _reviewed_entry(make_entry(runs=10))
+    tested = replace(entry, rcp=replace(entry.rcp, verdict=verdict))
+    fine = list(fine_of((), replace(_ORGANISATION, logs=10, entries=(tested,)), whole=True))
+    assert (CONVERGENCE in fine) == (verdict == "pass")
+
+
+def cell_of(entry: EntryResult, column: str) -> str:
+    """A cell of the table of entries."""
+    table = _entries_table([(_ORGANISATION, 1, _reviewed_entry(entry))], alone=True)
+    found = table.rows[0][[one.name for one in table.columns].index(column)]
+    return " ".join(map(text_of, found.lines if isinstance(found, Lines) else [found]))
+
+
+@pytest.mark.parametrize(("runs", "cell"), [(10, "pass +2.50%"), (0, "-")])
+def test_an_entry_without_logs_has_no_verdict_on_its_convergence(runs: int, cell: str) -> None:
+    assert cell_of(make_entry(runs=runs), "RCP margin") == cell
+
+
+@pytest.mark.parametrize(
+    ("factor", "expected", "cell"),
+    [(1.5, 1.2, "1.5000 (1.2000)"), (1.004012, 1.003998, "1.00401 (1.00400)"), (1.004, 1.004, "1.0040")],
+)
+def test_factors_that_differ_are_shown_in_digits_that_do(factor: float, expected: float, cell: str) -> None:
+    assert cell_of(make_entry(score=make_score(12.0, factor, expected)), "factor") == cell
 
 
 def test_runs_that_are_good_are_counted_and_those_that_are_not(tmp_path: Path) -> None:
@@ -540,11 +641,37 @@ def test_a_question_says_what_was_seen_and_what_is_asked(found: tuple[str, str],
         for n, one in enumerate(found)
     ]
     assert _question(group, "It is wrong", "what is right") == question
-    assert _question([replace(one, expected="y" * 41) for one in group], "It is wrong", "").partition(";")[0] in (
-        "It is wrong (A)", "It is wrong (A).", "It is wrong."
-    )  # fmt: skip
+    alone = _question([replace(one, expected=None) for one in group], "It is wrong", "what is right")
+    assert _question([replace(one, expected="y" * 100) for one in group], "It is wrong", "what is right") == alone
+
+
+def test_a_question_has_a_calculation_that_comes_out_otherwise() -> None:
+    sum_ = "micro batch 16 x 1024 replicas x accumulation 16 = 262144"
+    found = finding("disclosure.batch-size", "result_0.txt", expected=sum_, actual="global_batch_size 131072")
+    assert f" (global_batch_size 131072; expected {sum_}); " in _question([found], found.message, "which is wrong")
 
 
 def test_what_is_asked_is_the_end_of_a_sentence() -> None:
-    assert [rule for rule, info in catalogue().items() if info.ask.endswith(("?", "."))] == []
+    texts = [*catalogue().values(), *(aspect.about() for aspect in ASPECTS.values())]
+    assert [one for one in texts if one.ask.endswith(("?", "."))] == []
     assert catalogue()["cross.org"].ask == "whose runs are these"
+
+
+def test_whatever_is_no_note_asks_something() -> None:
+    rooms = ("log", "submission", "systems", "convergence", "review", "judge", "commands/review")
+    found = [info for info in catalogue().values() if info.room in rooms]
+    of_submissions = [info for info in found if not info.id.startswith("preflight.")]
+    assert {info.room for info in of_submissions} == set(rooms)
+    assert [info.id for info in of_submissions if not info.ask and info.severity is not Severity.NOTE] == []
+    assert [name for name, aspect in ASPECTS.items() if not aspect.about().ask] == []
+
+
+def test_a_key_that_is_missing_is_asked_for(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path)
+    tree.edit(lambda log: log.drop("eval_samples"), *range(5))
+    tree.log(4).write_text("")
+    [one] = run("review", tree.folder, "--only", "official", "--format", "json").document["organisations"]
+    asked = {ask["rule"]: ask["question"] for ask in one["asks"]}
+    words = "eval_samples is missing (0 times; expected exactly once); what should the log say?"
+    assert asked["key.eval_samples.count"] == words
+    assert asked["log.empty"] == "The log is empty; where is that of the run?"

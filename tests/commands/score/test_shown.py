@@ -96,6 +96,28 @@ def test_the_wide_table_has_a_row_a_system_and_a_column_a_benchmark(tree: Tree) 
     ]
 
 
+def test_the_benchmarks_that_are_there_come_in_order(tree: Tree) -> None:
+    outcome = run("score", tree.folder, "--benchmark", "nosuch")
+    assert outcome.stderr == "mlsub score: There is no result of 'nosuch'; there are resnet, unet3d\n"
+
+
+def test_a_row_of_the_chart_is_of_one_division_and_one_size(tmp_path: Path) -> None:
+    tree = Tree(tmp_path / "v1.0" / "ACME")
+    absent: dict[str, str] = {"accelerator_model_name": "N/A", "accelerators_per_node": "0"}
+    for name, changes in {
+        "own": {}, "free": {"division": "open"}, "two": absent | {"number_of_nodes": "2"},
+        "sixteen": absent | {"number_of_nodes": "16"}, "failed": {},
+    }.items():  # fmt: skip
+        tree.add_system(name, **changes)
+        tree.add_entry(system=name, division=changes.get("division", "closed"))
+    tree.edit(lambda log: log.put("eval_accuracy", metadata={"epoch_num": 20}), *range(5), system="failed")
+    chart = run("score", tree.folder).stdout.partition("Minutes to train")[2]
+    names = [line.partition("|")[0].strip() for line in chart.splitlines() if "|" in line]
+    assert names == ["resnet, 8", "resnet, 2 nodes", "resnet, 16 nodes", "resnet open, 8"]
+    assert chart.startswith(" by benchmark and size, training v1.0 of ACME: ")
+    assert ".=rejected" in chart
+
+
 def test_the_picture_is_alone_in_its_file(tree: Tree, tmp_path: Path) -> None:
     file = tmp_path / "scores.svg"
     outcome = run("score", tree.folder, "-o", file)

@@ -34,7 +34,7 @@ SAYS = """async ([path, pairs]) => {
         const both = keys.map((key, at) => [key, value(a, at), value(b, at)]).sort(([x], [y]) => x < y ? -1 : 1);
         const differ = both.filter(([, x, y]) => x !== y && x !== -2 && y !== -2);
         const changes = differ.map(([key, ...two]) => [key, ...two.map((x) => x === -1 ? "-" : x)]);
-        const { parts, said } = window.mlsub.differenceOf(sides, changes, null);
+        const { parts, said } = window.mlsub.differenceOf(sides, changes);
         return [said, parts.map((part) => part.minutes)];
     });
 }"""
@@ -68,6 +68,26 @@ def assert_same_words(browser: Any, folder: Path, site: Site) -> int:
 def test_the_page_says_what_compare_says(browser: Any, history: Path) -> None:
     rounds = (history.parent / name for name in ("v1.0", "v1.1"))
     assert assert_same_words(browser, history, site_of(*rounds)) == 6
+
+
+#: What is said of a result and the same one as another benchmark, and as one that trains a little slower.
+OTHERS = """async ([path, name]) => {
+    await window.mlsub.load(path);
+    const entry = window.mlsubCompare[path].entries[name];
+    const row = window.mlsub.results().find(({ href }) => href.endsWith(`results/${name}.html`));
+    const bert = { entry, row: { ...row, benchmark_name: "bert", benchmark_title: "BERT" } };
+    const phases = { ...entry.phases, training: entry.phases.training + entry.minutes * 0.2 };
+    const one = { row, entry: { ...entry, throughput: 2.8249 } };
+    const slower = { row, entry: { ...entry, throughput: 2.8165, phases, minutes: entry.minutes * 1.003 } };
+    return [[{ entry, row }, bert], [one, slower]].map((sides) => window.mlsub.differenceOf(sides, []).said);
+}"""
+
+
+def test_two_benchmarks_and_near_rates_are_told_apart(browser: Any, history: Path) -> None:
+    with Opened(browser, history, PAGE) as opened:
+        benchmarks, rates = opened.page.evaluate(OTHERS, ["data/compare-resnet.js", RACK8])
+    assert benchmarks == "A and B train different benchmarks, ResNet-50 and BERT. They take 30.0 and 30.0 min."
+    assert "2.825 -> 2.817 samples/s" in rates
 
 
 @pytest.mark.slow
@@ -127,8 +147,8 @@ def test_two_results_have_steps_from_one_to_the_other_and_both_curves(
         rows = page.locator("#chart-what-makes-the-difference-in-minutes .legend").inner_text().split()
         assert {"minutes", "shorter"} <= set(rows)
         assert page.locator("#chart-training-curves-over-progress .legend").inner_text().count("ACME, rack") == 2
-        side_by_side = page.locator("table.sides").nth(0).locator("tr", has_text="accelerator-minutes")
-        assert side_by_side.inner_text().split() == ["accelerator-minutes", "240.000000", "320.000000"]
+        side_by_side = page.locator("table.sides").nth(0).locator("tr", has_text="chip-minutes")
+        assert side_by_side.inner_text().split() == ["chip-minutes", "240.000000", "320.000000"]
         assert (opened.overflow(), opened.said) == (0, [])
         assert opened.violations() == []
         page.get_by_role("link", name="Exchange A and B").click()

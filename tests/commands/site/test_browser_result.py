@@ -121,6 +121,8 @@ def test_batch_sizes_of_reference_points_stand_at_the_axis_where_they_have_room(
         marked = [f"{size:,.0f}" for size in data["x"]["ticks"]]
         (limits,) = [one for one in data["series"] if one["name"] == "limit"]
         assert data["x"]["ticks"] == limits["points"][0]
+        beside = "[data-mark=dot][transform^='translate(15']"
+        assert chart.locator(beside).count() == 2, "the runs and their mean, which hide no mark of the reference"
         words = chart.locator("[data-mark='x-axis tick label'] text")
         wide = words.all_text_contents()
         assert set(wide) < set(marked) and wide[0] == marked[0]
@@ -217,6 +219,10 @@ def test_a_round_of_many_shows_the_fastest_of_each_size_and_family_at_first(brow
         dots = opened.page.locator("figure[data-kind=round] [data-mark=dot] > *")
         title = opened.page.locator("figure[data-kind=round] figcaption")
         numbers = opened.page.locator("[data-mark='x-axis tick label']")
+        assert (
+            "checker"
+            not in opened.page.locator(".legend").inner_text() + opened.page.locator("figure .about").inner_text()
+        )
         assert dots.count() == 4, "of 8 accelerators three NVIDIA and the slow AMD"
         assert title.inner_text() == "ResNet-50, Closed division, on 8 accelerators: 4 of 27 results"
         opened.page.get_by_role("radio", name="any size").check()
@@ -370,7 +376,7 @@ VIEWS = {
     "per accelerator": (
         ["Accelerators and chip-minutes", "Chip-minutes over rounds"], 2, ["rack8", "rack512", "processors"],
         "3 results: v1.1, Closed; the fewest chip-minutes first",
-        "Fewest chip-minutes: 200 chip-minutes, ACME, 8 × A100, v1.1; 3.8 times as efficient as the next ",
+        "Fewest chip-minutes: 200 chip-minutes, ACME, 8 × A100, v1.1; of another size than the next ",
     ),
     "any size": (
         ["Accelerators and minutes", "Minutes over rounds at any size"], 2, ["rack512", "rack8", "processors"],
@@ -424,13 +430,13 @@ def test_families_of_several_sizes_are_drawn_by_their_efficiency(browser: Any, h
         opened.page.get_by_role("slider", name="Round").press("ArrowLeft")
         area = chart.locator(".plot-area")
         assert area.locator("[data-mark=dot] > *").count() == 2
-        assert area.locator("svg text", has_text="ACME, A100: 75 %").count() == 1
+        assert area.locator("svg text", has_text="ACME, A100: 75.0 %").count() == 1
         assert chart.locator("figcaption").inner_text() == "Scaling efficiency, v1.0"
         area.focus()
         opened.page.keyboard.press("End")
-        assert chart.locator(".said").inner_text() == "ACME, A100, v1.0\n64 accelerators: 75 %\n5 minutes"
+        assert chart.locator(".said").inner_text() == "ACME, A100, v1.0\n64 accelerators: 75.0 %\n5 minutes"
         table = opened.page.locator("#efficiency tbody tr")
-        assert table.all_inner_texts() == ["ACME\tA100\tv1.0\tclosed\t8\t64\t5\t75.0\tnothing"]
+        assert table.all_inner_texts() == ["ACME\tA100\tv1.0\t8\t64\t5.00\t75.0\tnothing"]
 
 
 def test_marks_of_one_place_do_not_cover_each_other(browser: Any, tmp_path: Path) -> None:
@@ -491,6 +497,52 @@ def test_without_scripts_the_results_of_one_size_are_there_as_a_table(browser: A
     with Opened(browser, history, BENCHMARK, java_script_enabled=False) as opened:
         assert rows(opened) == ["rack8", "rack8", "rack8-open"]
         assert not opened.page.locator("svg.plot, form").first.is_visible()
+        assert not any(figure.is_visible() for figure in opened.page.locator("figure").all()), (
+            "nothing is drawn in them"
+        )
+
+
+def lie_apart(one: dict[str, float], other: dict[str, float]) -> bool:
+    """Whether two boxes do not lie on each other, but for the outline of a text."""
+    return any(
+        first[start] + first[length] <= second[start] + 4
+        for start, length in (("x", "width"), ("y", "height"))
+        for first, second in ((one, other), (other, one))
+    )
+
+
+@pytest.mark.parametrize("name", ["bert", "resnet"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_names_of_families_lie_on_no_mark(browser: Any, whole: Path, name: str, width: int) -> None:
+    with Opened(browser, whole, f"benchmarks/{name}.html#view=per-accelerator") as opened:
+        opened.page.set_viewport_size({"width": width, "height": 900})
+        opened.page.wait_for_timeout(100)
+        chart = opened.page.locator("#chart-rounds svg")
+        marks = [mark.bounding_box() for mark in chart.locator("[data-mark=dot] > *").all()]
+        for text in chart.locator("[data-mark=text] text").all():
+            assert all(lie_apart(text.bounding_box(), mark) for mark in marks), text.text_content()
+
+
+def test_no_filled_mark_covers_a_hollow_one(browser: Any, tmp_path: Path) -> None:
+    for name in ("v1.0", "v1.1"):
+        tree = make_tree(tmp_path, name)
+        if name == "v1.0":
+            tree.add_system("rack2")
+            (tree.folder / "results" / "rack2" / "resnet").mkdir(parents=True)
+    build_site(checked(tmp_path / "v1.0", tmp_path / "v1.1"), tmp_path / "site")
+    with Opened(browser, tmp_path / "site", f"{BENCHMARK}#round=all") as opened:
+        marks = opened.page.locator("#chart-sizes [data-mark=dot] > *").all()
+        assert [mark.get_attribute("fill") == "var(--paper)" for mark in marks] == [False, True], "the last is on top"
+
+
+def test_the_names_of_efficiency_are_whole_on_a_phone(browser: Any, whole: Path) -> None:
+    with Opened(browser, whole, "benchmarks/resnet.html#round=v4.0") as opened:
+        opened.page.set_viewport_size({"width": 390, "height": 900})
+        opened.page.wait_for_timeout(100)
+        chart = opened.page.locator("#chart-scaling-efficiency")
+        name = chart.locator("svg text", has_text="65.7 %").bounding_box()
+        box = chart.bounding_box()
+        assert name["x"] + name["width"] <= box["x"] + box["width"]
 
 
 def test_names_lead_to_the_pages_about_them(browser: Any, history: Path) -> None:

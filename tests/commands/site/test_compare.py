@@ -39,11 +39,12 @@ STANDINGS: dict[str, list[tuple[tuple[str, int, float, str], Any]]] = {
         (("bert", 8, 12.0, "closed"), ("2nd of 4 at this size; 2nd of 4 per accelerator", 0, 3)),
         (("bert", 8, 13.0, "closed"), ("4th of 4 at this size; 4th of 4 per accelerator", 2, None)),
     ],
-    "benchmarks are apart, Open and what has no accelerators is not ranked": [
+    "benchmarks are apart, and Open is not ranked": [
         (("bert", 8, 10.0, "closed"), ("The only one at this size", None, None)),
         (("resnet", 8, 9.0, "closed"), ("The only one at this size", None, None)),
         (("bert", 8, 1.0, "open"), None),
-        (("bert", 0, 1.0, "closed"), None),
+        (("bert", 0, 1.0, "closed"), ("1st of 2 at this size", None, 4)),
+        (("bert", 0, 2.0, "closed"), ("2nd of 2 at this size", 3, None)),
         (("bert", 8, 0.0, "closed"), None),
     ],
 }

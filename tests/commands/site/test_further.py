@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from itertools import count
+from itertools import count, pairwise
 from pathlib import Path
 
 import pytest
@@ -16,7 +16,7 @@ from mlsub.commands.site.home import home_page
 from mlsub.commands.site.page import STATIC, Frame, Page, write_page
 from mlsub.commands.site.results import NO_ACCELERATOR, Results, Site
 from mlsub.submission.result import CPU_ONLY
-from mlsub.systems.names import all_chips
+from mlsub.systems.names import all_chips, registry
 from tests.commands.site.sites import (
     Words,
     charts_of,
@@ -131,13 +131,13 @@ def test_a_benchmark_has_all_its_results_as_data_and_the_fastest_as_a_table(page
     facts = {name: cell.text for name, cell in facts_of(page).items()}
     assert facts["Rounds that may be compared"] == "v0.7; v4.0 to v5.0"
     assert facts_of(page)["Fastest in minutes"].note == "on 8 accelerators"
-    assert (facts["Compared on accelerators"], facts["Fastest in minutes"], facts["By"]) == (
-        "8",
+    assert (facts["Compared on"], facts["Fastest in minutes"], facts["By"]) == (
+        "8 accelerators",
         "5.00",
         "ACME, 8 × H100, v5.0",
     )
     assert efficiency.data["families"] == [{"at": [1, 2], "efficiency": [1.0, 0.75]}]
-    assert cells(page, "efficiency") == [["ACME", "H100", "v4.0", "closed", "8", "64", "1", "75.0", "nothing"]]
+    assert cells(page, "efficiency") == [["ACME", "H100", "v4.0", "8", "64", "1.00", "75.0", "nothing"]]
 
 
 def test_the_table_of_a_benchmark_without_scripts_is_of_one_size_whatever_the_division() -> None:
@@ -157,13 +157,13 @@ def test_the_table_of_a_benchmark_without_scripts_is_of_one_size_whatever_the_di
 
 def test_what_is_best_of_a_round_and_by_how_much_is_said_in_each_view(pages: dict[str, Page]) -> None:
     choices = charts_of(pages["benchmarks/bert.html"])[0].data["explore"]["choices"]
-    assert (choices["closed"][""]["size"], choices["open"]["v4.0"]["size"]) == (8, 8)
+    assert (choices["closed"][""]["size"], choices["open"]["v4.0"]["size"]) == ("8 accelerators",) * 2
     assert choices["closed"]["v4.0"] == {
-        "size": 8,
+        "size": "8 accelerators",
         "leads": {
             "same-size": "Fastest on 8 accelerators: 6 minutes, ACME, 8 × H100, v4.0.",
             "per-accelerator": (
-                "Fewest chip-minutes: 48 chip-minutes, ACME, 8 × H100, v4.0; 1.3 times as efficient as the next "
+                "Fewest chip-minutes: 48 chip-minutes, ACME, 8 × H100, v4.0; of another size than the next "
                 "(64 chip-minutes, ACME, 64 × H100, v4.0)."
             ),
             "any-size": (
@@ -172,6 +172,17 @@ def test_what_is_best_of_a_round_and_by_how_much_is_said_in_each_view(pages: dic
             ),
         },
     }
+
+
+def test_another_size_than_that_of_the_benchmark_is_explained() -> None:
+    rows = {"4.0": [1024, 1024], "4.1": [1024], "5.0": [1024, 2048, 2048]}
+    site = made_of({name: [["gpt3", "ACME", "H100", size, 9.0] for size in sizes] for name, sizes in rows.items()})
+    (page,) = [page for page in group_pages(site) if page.path == "benchmarks/gpt3.html"]
+    choices = charts_of(page)[0].data["explore"]["choices"]["closed"]
+    assert facts_of(page)["Compared on"].text == choices[""]["size"] == "1,024 accelerators"
+    told = {name: choice["leads"]["same-size"].partition(" Here ")[2] for name, choice in choices.items()}
+    said = "the usual size is 2,048 accelerators; over all rounds it is 1,024 accelerators."
+    assert told == {"": "", "v4.0": "", "v4.1": "", "v5.0": said}
 
 
 def test_tables_of_the_best_show_one_view_without_scripts(pages: dict[str, Page]) -> None:
@@ -231,6 +242,13 @@ def test_every_accelerator_has_a_look_of_its_own_with_contrast() -> None:
     for colour, _ in own.values():
         for back, ink in zip(paper, map(luminance, style[f"--{colour}"].split(", ")), strict=True):
             assert (max(back, ink) + 0.05) / (min(back, ink) + 0.05) >= 3, colour
+
+
+def test_families_of_neighbouring_generations_have_different_shapes() -> None:
+    for shades in registry().shades.values():
+        for older, newer in pairwise(shades):
+            shapes = [looks()[name][2] for name in (*older, *newer)]
+            assert len(set(shapes)) == len(shapes), (older, newer)
 
 
 def luminance(colour: str) -> float:

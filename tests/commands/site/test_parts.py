@@ -100,3 +100,16 @@ def test_numbers_of_charts_have_the_digits_that_tooltips_show(value: float, writ
     )
     assert (series["name"], series["points"]) == ("</script><!--", [[written, 2], [1, 3]])
     assert "<" not in safe_json(Series("</script><!--", "line", 1, ()))
+
+
+def test_long_names_break_behind_their_signs_and_badges_do_not() -> None:
+    cells = [
+        Span("8_node_64_A100_PaddlePaddle", link="x"),
+        "Azure+HazyResearch",
+        "a_b",
+        Span("pass by train_samples", "good"),
+    ]
+    page = render_table(plain_table("", list("abcd"), [cells]), "")
+    assert "8_<wbr>node_<wbr>64_<wbr>A100_<wbr>PaddlePaddle</a>" in page
+    assert "Azure+<wbr>HazyResearch" in page
+    assert ("a_b" in page, "train_samples" in page) == (True, True)

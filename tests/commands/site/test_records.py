@@ -15,9 +15,9 @@ from mlsub.commands.site.charts import record_chart, rounds_chart
 from mlsub.commands.site.dataset import results_script
 from mlsub.commands.site.groups import group_pages
 from mlsub.commands.site.home import home_page, news, records_beaten
-from mlsub.commands.site.results import Site, minutes_of
+from mlsub.commands.site.results import Results, Site, minutes_of
 from mlsub.commands.site.tables import rounds_table
-from mlsub.commands.site.views import best_tables, by_round
+from mlsub.commands.site.views import ANY, PER_ACCELERATOR, View, best_tables, by_round, lead_words, views_of
 from mlsub.present.document import Chart, text_of
 from tests.commands.site.sites import (
     changed,
@@ -271,6 +271,48 @@ def test_a_headline_is_marked_where_it_rests_on_a_round_of_which_folders_have_no
         chart = record_chart(site, site.benchmarks[0])
         assert chart is not None
         assert chart.title == f"BERT on 8 accelerators: 3 minutes (A100) in v1.0, not beaten since{mark}"
+
+
+def test_a_page_about_one_accelerator_says_which_other_has_the_record() -> None:
+    rows = {"4.0": ["H100", 8, 36.0], "5.0": ["H100", 8, 40.0], "5.1": ["H200", 8, 34.0]}
+    site = made_of({name: [["retinanet", "ACME", *row]] for name, row in rows.items()})
+    titles = {
+        page.path: chart.title for page in group_pages(site) for chart in charts_of(page) if "over" not in chart.title
+    }
+    said = "RetinaNet on 8 accelerators: 36 minutes (H100) in v4.0; the record is 34 minutes (H200, v5.1)"
+    assert titles["accelerators/h100.html"] == said
+    assert "accelerators/h200.html" not in titles, "one round"
+
+
+def test_results_without_accelerators_are_compared_at_one_number_of_nodes() -> None:
+    cpus, chips = ["dlrm", "Intel", "N/A", 0], ["dlrm", "Google", "TPU v4", 2048, 1.0]
+    (one,) = rounds_of({"2.1": [[*cpus, 60.0], [*cpus, 38.0], [*cpus, 26.0]]})
+    results = Results(changed(it, number_of_nodes=2**at) for at, it in enumerate(one.results))
+    at_one, _, any_size = views_of(results)
+    assert lead_words(at_one, results) == "Fastest on 1 node without accelerators: 60 minutes, Intel, 0 N/A, v2.1."
+    assert lead_words(any_size, results).startswith("Fastest at any size: 26 minutes, Intel, 0 N/A, v2.1; 1.5 times")
+    site = made_of({"2.0": [[*cpus, 60.0], chips], "2.1": [[*cpus, 70.0]]})
+    (intel,) = [page for page in group_pages(site) if page.path == "organisations/intel.html"]
+    (chart,) = charts_of(intel)
+    assert chart.title == "DLRM on 1 node without accelerators: 60 minutes in v2.0, not beaten since"
+    assert {site.results[at].result.vendor for line in view_of(chart)["lines"] for at in line["at"]} == {None}
+
+
+def test_chip_minutes_of_sizes_far_apart_have_no_ratio() -> None:
+    rows = {"2.0": [2048, 2.0], "3.0": [8, 180.0], "5.1": [8, 36.0]}
+    site = made_of({name: [["retinanet", "ACME", H100, *row]] for name, row in rows.items()})
+    chart = record_chart(site, site.benchmarks[0])
+    assert chart is not None
+    title = view_of(chart, "per-accelerator")["title"]
+    assert title == "RetinaNet per accelerator: 288 chip-minutes (8 × H100), 5 times as efficient as v3.0"
+    said = view_of(chart, "per-accelerator")["about"]
+    assert said == "Record: ACME, 8 × H100, v5.1; first ACME, 8 × H100, v3.0.", "the one that it is compared with"
+    few, many = site.results[2], site.results[0]
+    for view, fair in ((View(PER_ACCELERATOR), False), (View(ANY), True)):
+        assert view.is_fair(few, many) == view.is_fair(many, few) == fair
+    assert lead_words(View(PER_ACCELERATOR), Results((few, many))).endswith(
+        "; of another size than the next (4,096 chip-minutes, ACME, 2,048 × H100, v2.0)."
+    )
 
 
 def test_a_round_of_which_folders_have_no_logs_is_marked_at_one_size_too() -> None:

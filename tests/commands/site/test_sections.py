@@ -13,17 +13,19 @@ from mlsub.commands.site.result_page import (
     citation_section,
     findings_section,
     hyperparameters_section,
+    result_page,
     result_title,
     system_section,
 )
 from mlsub.commands.site.results import SiteResult
 from mlsub.commands.site.runs import convergence_section, runs_section
-from mlsub.present.document import Chart, Section, Series, Table
+from mlsub.present.document import Chart, Section, Series, Span, Table
 from mlsub.present.findings import grouped
 from mlsub.present.footnote import footnote
 from tests.commands.site.sites import (
     changed,
     charts_of,
+    facts_of,
     heads_of,
     one_round,
     quotes_of,
@@ -164,7 +166,10 @@ def test_the_convergence_of_a_result_stands_beside_the_reference(tree: Tree) -> 
     limits = ["lower hull of the written rules", "mean between points", "limit between points"]
     assert list(named) == ["stdev", *limits, "reference mean", "limit", "runs", "olympic mean"]
     assert len(named["reference mean"].points) == 9 and len(named["limit"].points) == 10, "and that of its own size"
-    assert chart.about == "Reference of resnet in MLPerf Training v1.0: accepted is a mean at the limit or above."
+    assert chart.about == (
+        "Reference of resnet in MLPerf Training v1.0: accepted is a mean at the limit or above. The runs and their "
+        "mean stand a little to the right of their batch size."
+    )
     (table,) = tables_of(section)
     *points, ours, runs = cells(table)
     assert len(points) == 9, "the table has what the chart has"
@@ -238,7 +243,7 @@ def test_long_tables_are_cut_and_say_so(tree: Tree, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("mlsub.commands.site.result_page.MAX_ROWS", 1)
     found = result(tree)
     sections = (hyperparameters_section(found.result.logs), system_section([found]))
-    for section, last in zip(sections, ("14 keys", "33 fields"), strict=True):
+    for section, last in zip(sections, ("13 keys", "33 fields"), strict=True):
         assert len(tables_of(section)[0].rows) == 1
         assert words_of(section)[-1] == f"The first 1 of {last} are shown."
     findings = findings_section(found.result.findings, forgiven=False)
@@ -316,7 +321,15 @@ def test_bibtex_has_no_sign_that_tex_takes_for_its_own(tmp_path: Path, expected_
     expected_text("bibtex.txt", bibtex(described(tmp_path, system_name=r"A_1 & {50 %} \end")) + "\n")
 
 
+def test_a_result_without_accelerators_says_so(tmp_path: Path) -> None:
+    page = result_page(described(tmp_path, accelerators_per_node=0, number_of_nodes=4))
+    assert facts_of(page)["Accelerators"] == Span("CPU only", note="4 nodes")
+
+
 def test_a_title_says_who_what_on_what_and_when(tmp_path: Path) -> None:
+    assert (
+        result_title(described(tmp_path, accelerators_per_node=0)) == "ACME, ResNet-50, rack1 (CPU only), Closed, v1.0"
+    )
     assert result_title(described(tmp_path)) == "ACME, ResNet-50, rack1 (8 × A100), Closed, v1.0"
     assert result_title(described(tmp_path, system_name="8xA100 box")) == "ACME, ResNet-50, 8xA100 box, Closed, v1.0"
 

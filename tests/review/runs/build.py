@@ -173,7 +173,9 @@ def observed(*entries: Result, against: Sequence[Result] = ()) -> dict[str, list
             if numbers.get("minutes_undone") is not None:
                 said = actual.rpartition(f"; {numbers['minutes']:.6f} minutes as logged")[2]
                 same = abs(numbers["minutes"] - numbers["minutes_undone"]) < 5e-7
-                assert said.startswith(" and " if same else f", {numbers['minutes_undone']:.6f} "), "the score without"
+                assert said.startswith(", the same " if same else f", {numbers['minutes_undone']:.6f} "), (
+                    "the score without"
+                )
             found.setdefault(observation.finding.rule, []).append(observation)
     return found
 

@@ -139,6 +139,11 @@ def test_all_runs_of_an_entry_are_one_question() -> None:
     found = the_finding(state, lambda made: move(made, 15_000, *_FIRST))
     assert len({of.finding.defect for of in found}) == 1
     assert len(found) == 10
+    [(minutes, undone)] = {(of.numbers["minutes"], of.numbers["minutes_undone"]) for of in found}
+    assert undone - minutes == pytest.approx(15 / 60, abs=1e-3), (
+        "one figure for the entry, with the time of all runs returned"
+    )
+    assert all(str(of.finding.actual).endswith(f", {undone:.6f} with what is missing in 10 runs") for of in found)
 
 
 def test_the_finding_names_the_record_and_the_score_without_it() -> None:
@@ -202,3 +207,62 @@ def test_the_last_epoch_may_be_a_part_of_one() -> None:
         delay(made, "epoch_stop", -15_000)
 
     assert RULE in observed(entry({**every(epochs), 5: first}))
+
+
+def unblocked(made: list[Record], most: int = 99) -> None:
+    """Leave blocks out, and evaluations behind some; the first one is not quite at the others' distance."""
+    last = sum(record["key"] == "eval_start" for record in made) - 1
+    cut = at(made, "eval_start", most) if most <= last else at(made, "train_samples")
+    del made[cut : at(made, "train_samples")]
+    made[:] = [record for record in made if not record["key"].startswith("block_")]
+    for record in made:
+        if (place := record["metadata"].get("epoch_num")) is not None:
+            record["metadata"]["epoch_num"] = place / 3_502_080 - 0.00001
+
+
+_END = ("run_stop", "train_samples", "eval_stop", "eval_accuracy", "eval_start")
+
+
+@pytest.mark.parametrize(
+    ("by_ms", "keys", "told"),
+    [
+        (15_000, ("init_stop", "run_start"), "the first evaluation interval takes 47."),
+        (50_000, ("init_stop", "run_start"), "the first evaluation interval takes 12."),
+        (-15_000, _END, "the last evaluation interval takes 47."),
+        (600, ("init_stop", "run_start"), None),
+        (-80_000, ("init_stop", "run_start"), None),
+    ],
+)
+def test_evaluations_are_compared_where_there_are_no_blocks(
+    by_ms: float, keys: tuple[str, ...], told: str | None
+) -> None:
+    def change(made: list[Record]) -> None:
+        unblocked(made)
+        move(made, by_ms, *keys, last=keys != ("init_stop", "run_start"))
+
+    assert RULE not in observed(entry(every(unblocked)))
+    found = observed(entry({**every(unblocked), 3: change})).get(RULE, [])
+    assert [str(of.finding.actual)[: len(told or "")] for of in found] == ([told] if told else [])
+    assert len(the_finding(change)) == 10 * len(found), "all runs"
+
+
+@pytest.mark.parametrize(("most", "count"), [(5, 0), (6, 1)])
+def test_few_intervals_do_not_show_how_much_they_differ(most: int, count: int) -> None:
+    def change(made: list[Record]) -> None:
+        unblocked(made, most)
+        move(made, 15_000, "init_stop", "run_start")
+
+    found = observed(entry({**every(lambda made: unblocked(made, most), 4), 3: change}, runs=4))
+    assert len(found.get(RULE, [])) == count
+
+
+def test_a_block_that_ends_after_run_stop_is_said_to() -> None:
+    def change(made: list[Record]) -> None:
+        sized(made)
+        rate(made)
+        move(made, -15_000, "run_stop", last=True)
+
+    [of] = observed(entry({**every(sized), 3: change}))[RULE]
+    early, ends, *_ = str(of.finding.actual).split("; ")
+    assert early == "run_stop: the record before it is 15.0 s later"
+    assert ends == "the last block ends 13.0 s after run_stop, in the other runs 2.0 s or more before it"

@@ -60,9 +60,21 @@ def test_equal_evaluations_of_two_organisations(seed: int | None, explained: boo
     assert "equal seed" not in catalogue()["inspect.same-evaluations"].fix
 
 
-def test_equal_times_with_other_evaluations() -> None:
+def shorten(made: list[Record], blocks: int) -> None:
+    """Leave all blocks out but the first ones."""
+    del made[at(made, "block_start", blocks) : at(made, "train_samples")]
+
+
+@pytest.mark.parametrize("blocks", [13, 2])
+def test_equal_times_with_other_evaluations(blocks: int) -> None:
+    """However short the log is, as all of its steps in time are equal."""
+
+    def short(made: list[Record]) -> None:
+        shorten(made, blocks)
+
     def retimed(made: list[Record]) -> None:
         made[:] = [dict(record) for record in records(0)]
+        short(made)
         for record in made:
             record["time_ms"] += 99 * 3_600_000
             if record["key"] == "eval_accuracy":
@@ -70,7 +82,7 @@ def test_equal_times_with_other_evaluations() -> None:
         put(made, "seed", 4711)
         put(made, "train_samples", 1)
 
-    found = the_one("inspect.same-times", entry({9: retimed}))
+    [found] = observed(entry({**every(short), 9: retimed}))["inspect.same-times"]
     assert found.finding.actual == "1 of 10 logs equal to logs of the same entry: result_9.txt = result_0.txt"
 
 
@@ -207,17 +219,24 @@ def test_runs_without_evaluations_are_the_same_by_start_and_stop(lacks: str, sam
     assert is_same_run(log, log) is same
 
 
-def test_a_run_that_was_moved_in_time_is_the_same_run() -> None:
+@pytest.mark.parametrize("blocks", [13, 3])
+@pytest.mark.parametrize(("round_", "where"), [("", "in the entry twice"), ("2.0", "published again")])
+def test_a_run_that_was_moved_in_time_is_the_same_run(round_: str, where: str, blocks: int) -> None:
+    """Whoever submits a result again leaves its times as they are, and no software repeats milliseconds."""
+
+    def short(made: list[Record]) -> None:
+        shorten(made, blocks)
+
     def moved(made: list[Record]) -> None:
         made[:] = [record | {"time_ms": record["time_ms"] + 49 * 3_600_000} for record in records(0)]
+        short(made)
         put(made, "seed", 4711)
 
-    found = observed(entry({9: moved}))
+    first = entry({**every(short), **({} if round_ else {9: moved})})
+    found = observed(first, *([entry({0: moved}, 1, round_=round_)] if round_ else []))
     assert "inspect.same-evaluations" not in found
     [one] = found["inspect.same-run"]
-    assert one.finding.message == (
-        "The same run is in the entry twice, with all times moved by 2.0 days and other values of seed"
-    )
+    assert one.finding.message == f"The same run is {where}, with all times moved by 2.0 days and other values of seed"
     assert one.finding.severity == "error"
 
 

@@ -8,7 +8,7 @@ import pytest
 from mlsub.io.show import in_digits
 from mlsub.score.difference.decompose import TimePart
 from mlsub.score.difference.measure import ConvergenceSummary, EntrySide
-from mlsub.score.difference.words import answer, part_words, rate
+from mlsub.score.difference.words import answer, part_words, rate, rates
 
 SIDE = EntrySide(
     organisation_name="ACME",
@@ -89,6 +89,33 @@ def test_the_largest_parts_come_first_and_small_ones_together() -> None:
         "B is 20.0 % shorter (1.25x, 10.0 -> 8.00 min): end of the run 190.0 s -> 9.9 s (-3.00 min), "
         "pauses 10.0 s -> 70.0 s (+1.00 min), all else +0.00 min."
     )
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "words"),
+    [
+        (2.8216, 2.8167, ["2.822", "2.817"]),
+        (2.82161, 2.82158, ["2.82161", "2.82158"]),
+        (27049.41, 27049.36, ["27,049.41", "27,049.36"]),
+        (99.96, 100.2, ["99.96", "100.2"]),
+        (5.25, 10.5, ["5.25", "10.5"]),
+        (5.0, 5.0, ["5", "5"]),
+    ],
+)
+def test_rates_have_as_many_digits_as_tell_them_apart(one: float, other: float, words: list[str]) -> None:
+    assert rates(one, other) == words
+
+
+@pytest.mark.parametrize(
+    ("minutes", "words"),
+    [
+        (20.0, "A and B train different benchmarks, ResNet-50 and BERT. They take 10.0 and 20.0 min."),
+        (None, "A and B train different benchmarks, ResNet-50 and BERT."),
+    ],
+)
+def test_times_of_two_benchmarks_are_not_compared(minutes: float | None, words: str) -> None:
+    other = msgspec.structs.replace(lasting(minutes), benchmark_name="bert", benchmark_title="BERT")
+    assert answer(SIDE, other, (), "they train different benchmarks") == words
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,9 @@
     return element;
   };
 
+  // A name without blanks may break behind its underscores and plus signs, as in tables that are there without scripts.
+  const breakable = (text) => text.split(text.includes(" ") ? /$/ : /(?<=[_+])(?=\w)/).flatMap((part, at) => (at ? [make("wbr"), part] : [part]));
+
   // Further scripts of the site, each loaded once, when it is needed: a page of a disk can load scripts, and nothing else.
   const loaded = new Map();
   const load = (path) => {
@@ -136,7 +139,7 @@
   // Where a mark is, in pixels of its chart.
   const apply = (svg, axis, mark) => {
     const scale = svg.scale(axis);
-    return scale.apply(mark[axis]) + (scale.bandwidth ?? 0) / 2;
+    return scale.apply(mark[axis]) + (scale.bandwidth ?? 0) / 2 + (axis === "x" ? (mark.beside ?? 0) : 0);
   };
 
   // A chart is one stop of Tab. Arrows, Home and End move through its marks, whose words are shown and read out, and Enter
@@ -271,7 +274,7 @@
   const partialKey = (some) => (some.some(isPartial) ? [{ name: "folders of the round have no logs", fill: "var(--text)", shape: "hollow" }] : []);
 
   const data = { read, address, root: document.documentElement.dataset.root, results: allResults, isPartial, partialWords, partialKey };
-  window.mlsub = { kinds: {}, parts: {}, plot, number, short, three, colour, round, ticks, begin, redraw, viewed, textWidth, wrap, make, load, decimals, pad, ...data };
+  window.mlsub = { kinds: {}, parts: {}, plot, number, short, three, colour, round, ticks, begin, redraw, viewed, textWidth, wrap, make, breakable, load, decimals, pad, ...data };
   document.addEventListener("DOMContentLoaded", () => {
     document.querySelectorAll("figure.chart[data-kind]").forEach((figure) => begin(figure));
     mark();

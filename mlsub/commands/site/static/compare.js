@@ -3,7 +3,7 @@
 // compare.html, whose address names the two after "#" as their pages are called: a=NAME&b=NAME. That page shares the difference
 // of their minutes out as mlsub compare does (mlsub/score/difference), of which this says the same, number by number.
 (() => {
-  const { root, make, load, number, short, three, chipOf, chipsOf } = window.mlsub;
+  const { root, make, load, number, three, chipOf, chipsOf } = window.mlsub;
   const nameOf = (href) => /(?:^|\/)results\/([^/#?]+)\.html$/.exec(href ?? "")?.[1];
   const addressOf = (a, b) => `${root}compare.html#${new URLSearchParams({ a, b })}`;
 
@@ -118,7 +118,9 @@
   // ---- In words, those of mlsub compare.
   const whole = (value) => value.toLocaleString("en", { maximumFractionDigits: 0 });
   const amount = (value) => (value >= 1000 ? whole(value) : number(value));
-  const rate = (value) => (value >= 100 ? whole(value) : short(value));
+  const rate = (value, more = 0) => (value < 100 ? value.toLocaleString("en", { maximumSignificantDigits: 3 + more }) : more ? Number(fixed(value, more)).toLocaleString("en", { minimumFractionDigits: more }) : whole(value));
+  // Two rates with as many digits as tell them apart.
+  const rates = (one, other) => [0, 1, 2, 3, 4].map((more) => [rate(one, more), rate(other, more)]).find(([x, y]) => x !== y) ?? [rate(one), rate(other)];
   // As Python rounds: what lies right between two goes to the even one, and Intl takes the shortest decimal for the number.
   const fixed = (value, digits) => !Number.isInteger(value * 2 ** (digits + 1)) ? value.toFixed(digits) : new Intl.NumberFormat("en", { minimumFractionDigits: digits, maximumFractionDigits: digits, roundingMode: "halfEven", useGrouping: false }).format(value);
   const arrows = (text) => text.replaceAll("->", "→");
@@ -129,8 +131,8 @@
     const each = `per ${part.unit}${part.each ? " and accelerator" : ""}`;
     if (!part.new || !part.old || part.old === part.new) return `${what} as fast ${each}`;
     const speed = part.old / part.new;
-    const rates = a.throughput && b.throughput && part.of === "training" ? `: ${rate(a.throughput)} -> ${rate(b.throughput)} samples/s` : "";
-    return `${what} ${fixed(Math.abs(speed - 1) * 100, 1)} % ${speed > 1 ? "faster" : "slower"} ${each}${rates}`;
+    const samples = a.throughput && b.throughput && part.of === "training" ? `: ${rates(a.throughput, b.throughput).join(" -> ")} samples/s` : "";
+    return `${what} ${fixed(Math.abs(speed - 1) * 100, 1)} % ${speed > 1 ? "faster" : "slower"} ${each}${samples}`;
   };
   const partWords = (part, a, b) => {
     if (part.name === "work") return `${part.new < part.old ? "fewer" : part.new === part.old ? "as many" : "more"} ${part.unit} ${amount(part.old)} -> ${amount(part.new)}`;
@@ -159,21 +161,30 @@
     if (rest) words.push(`${rest} ${telling.length ? "more " : ""}logged value${rest > 1 ? "s" : ""}`);
     return changes.length ? ` Also different: ${words.join(", ")}.` : "";
   };
-  const timesWords = ({ minutes: one }, { minutes: other }) => {
-    // Three digits, or six decimals of times that only those tell apart.
+  // Three digits, or six decimals of times that only those tell apart.
+  const minutesOf = (one, other) => {
     const three = [one, other].map((time) => fixed(time, [1, 10, 100].filter((limit) => Math.abs(time) < limit).length));
-    const times = `${(one === other || three[0] !== three[1] ? three : [fixed(one, 6), fixed(other, 6)]).join(" -> ")} min`;
+    return one === other || three[0] !== three[1] ? three : [fixed(one, 6), fixed(other, 6)];
+  };
+  const timesWords = ({ minutes: one }, { minutes: other }) => {
+    const times = `${minutesOf(one, other).join(" -> ")} min`;
     if (one === other) return `B takes as long as A (${times})`;
     if (Math.min(one, other) <= 0) return `The times are ${times}`;
     return `B is ${fixed((Math.abs(other - one) / one) * 100, 1)} % ${other < one ? "shorter" : "longer"} (${fixed(one / other, 2)}x, ${times})`;
   };
-  // What differs: the sentence, the parts, and hyperparameters as name, A and B. "because" says why there are no parts.
-  const differenceOf = (sides, logged, because) => {
+  const areOther = ([a, b]) => a.row.benchmark_name !== b.row.benchmark_name || a.row.usage !== b.row.usage;
+  // What differs: the sentence, the parts, and hyperparameters as name, A and B.
+  const differenceOf = (sides, logged) => {
     const [a, b] = sides.map(({ entry }) => entry);
     const chips = sides.map(({ row }) => chipOf(row));
     const changes = chips[0] === chips[1] ? logged : [["accelerator", ...chips], ...logged];
     const missing = [["A", a], ["B", b]].filter(([, side]) => side.minutes === null).map(([name]) => name);
-    const undivided = because ?? a.undivided ?? b.undivided ?? (missing.length ? "one of them has no time" : null);
+    if (areOther(sides)) {
+      const titles = sides.map(({ row }) => row.benchmark_title).join(" and ");
+      const take = missing.length ? "" : ` They take ${minutesOf(a.minutes, b.minutes).join(" and ")} min.`;
+      return { parts: [], said: `A and B train different benchmarks, ${titles}.${take}${countsWords(a, b)}${changesWords(changes)}` };
+    }
+    const undivided = a.undivided ?? b.undivided ?? (missing.length ? "one of them has no time" : null);
     const parts = undivided ? [] : partsOf(a, b);
     if (missing.length) return { parts, said: `${missing.join(" and ")} ${missing.length > 1 ? "have" : "has"} no time to compare.${countsWords(a, b)}${changesWords(changes)}` };
     const { large, rest } = largest(parts, Math.max(a.minutes, b.minutes));
@@ -213,7 +224,7 @@
       ["framework", ({ row }) => row.framework],
       ["minutes", ({ entry }) => six(entry.minutes) + (entry.of === "mean" ? ` (no score: the mean of ${entry.counted} runs)` : "")],
       ["expected minutes", ({ entry }) => six(entry.expected), sides.some(({ entry }) => entry.expected !== entry.minutes)],
-      ["accelerator-minutes", ({ entry }) => six(entry.minutes && entry.accelerators && entry.minutes * entry.accelerators)],
+      ["chip-minutes", ({ entry }) => six(entry.minutes && entry.accelerators && entry.minutes * entry.accelerators)],
       ["global batch size", ({ entry }) => entry.batch && amount(entry.batch)],
       ["trained, mean of the runs that count", ({ entry }) => entry.work && `${amount(entry.work)} ${entry.unit}`],
       ["seconds in training; in evaluation", ({ entry: { phases } }) => [phases.training, phases.evaluation].map((value) => (value ? number(value) : NONE)).join("; ")],
@@ -254,7 +265,7 @@
       return found.length ? [{ name: `${name}, ${curve.run}`, style: "curve", colour: [2, 4][side], points: [found.map(([x]) => x), found.map(([, y]) => y)] }] : [];
     });
     const [one, other] = sides.map(({ entry }) => entry.curve);
-    const alike = lines.length === 2 && one.measure === other.measure && (across === "minutes" || one.unit === other.unit);
+    const alike = lines.length === 2 && !areOther(sides) && one.measure === other.measure && (across === "minutes" || one.unit === other.unit);
     const xs = lines.flatMap(({ points }) => points[0]);
     const target = alike && one.goal !== null && one.goal === other.goal ? [{ name: `target ${number(one.goal)}`, style: "rule", colour: 5, points: [[Math.min(...xs), Math.max(...xs)], [one.goal, one.goal]] }] : [];
     const [title, about] = [`Training curves over ${words.toLowerCase()}`, "Of each the run with the median time to train."];
@@ -285,8 +296,8 @@
     });
     const [a, b] = sides;
     const { changes, same } = changesOf(sides);
-    const other = a.row.benchmark_name !== b.row.benchmark_name || a.row.usage !== b.row.usage;
-    const { parts, said } = differenceOf(sides, changes, other ? "they train different benchmarks" : null);
+    const other = areOther(sides);
+    const { parts, said } = differenceOf(sides, changes);
     const warnings = [
       [a.row.division_name !== b.row.division_name, "Closed and Open results are not comparable: Open results may use another model or target."],
       [!other && a.entry.group !== b.entry.group, "MLCommons does not call results of these two rounds comparable: the benchmark changed."],

@@ -22,6 +22,11 @@
     return `${nodes > 1 && count % nodes === 0 ? `${number(nodes)} × ${number(count / nodes)}` : `${number(count)} ×`} ${chipOf(result)}`;
   };
 
+  // How large the system of a result is, as in the data of pages: its accelerators, or its nodes where it has none.
+  const counted = (count, unit) => `${number(count)} ${unit}${count === 1 ? "" : "s"}`;
+  const sizeOf = ({ accelerators_count: count, number_of_nodes: nodes }) =>
+    count ? counted(count, "accelerator") : count === 0 && nodes ? `${counted(nodes, "node")} without accelerators` : "";
+
   const aboutOf = (data) => (result) => {
     const figure = result.y === result.chip_minutes ? `${short(result.y)} chip-minutes, ` : "";
     const energy = result.energy_joules === null ? "" : `, ${short(result.energy_joules / 1e6)} MJ`;
@@ -87,23 +92,25 @@
     });
   };
 
-  // Names beside the last marks of their lines, moved off each other; none where there is no room for all.
+  // Names beside the last marks of their lines, moved off each other and off other marks and what stands beside those; none
+  // where there is no room for all.
   const labelsOf = (data, points, places, height, most) => {
     const last = (of) => of.reduce((best, d) => (data.rounds.indexOf(d.x) >= data.rounds.indexOf(best.x) ? d : best));
     const ends = d3.groups(points, (d) => makerOf(d, data)).map(([name, of]) => {
-      const { x, y, tone } = last(of);
+      const mark = last(of);
       const lines = wrap(name, most);
-      return { lines, tone, x, y, left: places.x(x) + 7, wide: d3.max(lines, textWidth), top: places.y(y) - (lines.length * LINE) / 2 };
+      return { mark, lines, left: places.x(mark.x) + 7, wide: d3.max(lines, textWidth), top: places.y(mark.y) - (lines.length * LINE) / 2 };
     });
-    const placed = [];
+    const taken = points.map((d) => ({ of: d, left: places.x(d.x) - 5, wide: 18, at: places.y(d.y) - 6, high: 12 }));
     for (const one of ends.sort((a, b) => a.top - b.top)) {
-      const high = (of) => of.lines.length * LINE;
-      const meets = (other) => one.left < other.left + other.wide + 6 && other.left < one.left + one.wide + 6;
-      one.at = Math.max(one.top, ...placed.filter(meets).map((other) => other.at + high(other)));
-      placed.push(one);
-      if (one.at + high(one) > height + 8 || one.at - one.top > 3 * LINE) return null;
+      const high = one.lines.length * LINE;
+      const meets = (at) => (other) => other.of !== one.mark && one.left < other.left + other.wide && other.left < one.left + one.wide && at < other.at + other.high && other.at < at + high;
+      const free = d3.range(0, 2 * LINE).flatMap((step) => [one.top + step, one.top - step]);
+      one.at = free.find((at) => at > 0 && at + high <= height + 8 && !taken.some(meets(at)));
+      if (one.at === undefined) return null;
+      taken.push({ ...one, high });
     }
-    return placed;
+    return ends;
   };
 
   const drawable = (data) => (d) => d.y > 0 && (data.rounds || d.x > 0);
@@ -180,5 +187,5 @@
     const names = legend.map(([name, tone, symbol]) => ({ name, fill: colour(tone), shape: symbol }));
     return { svg, legend: [...names, ...partialKey(points)], stops: points, title: aboutOf(data) };
   };
-  Object.assign(window.mlsub, { CPU_ONLY, chipOf, chipsOf, pointOf, makerOf, logAxis, called, tipOf: aboutOf({}) });
+  Object.assign(window.mlsub, { CPU_ONLY, chipOf, chipsOf, counted, sizeOf, pointOf, makerOf, logAxis, called, tipOf: aboutOf({}) });
 })();

@@ -2,11 +2,11 @@
 // The choices of a benchmark's page: a round by a slider, a division by switches. Charts and table show what they choose,
 // and the address has the choice, so that it can be linked.
 (() => {
-  const { redraw, three, number, decimals, pad, remember, chipsOf, make: element } = window.mlsub;
+  const { redraw, three, number, decimals, pad, remember, chipsOf, counted, sizeOf, breakable, make: element } = window.mlsub;
   const ALL = "all rounds";
   const BADGES = { accepted: "good", rejected: "bad" };
 
-  const link = (text, href) => (href ? element("a", { href }, text) : text);
+  const link = (text, href) => element(href ? "a" : "span", href ? { href } : {}, ...breakable(text));
 
   const cell = (content, sort) => {
     const made = element("td", {}, content);
@@ -66,15 +66,15 @@
     // Of data over rounds only the division is chosen; all other are those of a round too, and of the size that is compared.
     const apply = () => {
       const { round: of, division } = choice();
-      const { size, leads } = data.explore.choices[division][of === ALL ? "" : of] ?? { size: null, leads: {} };
+      const { size, leads } = data.explore.choices[division][of === ALL ? "" : of] ?? { size: "", leads: {} };
       const [view, inDivision] = [window.mlsub.view(), (place) => all[place].division_name === division];
-      const sized = (at) => view !== "same-size" || size === null || all[at].accelerators_count === size;
+      const sized = (at) => view !== "same-size" || !size || sizeOf(all[at]) === size;
       const within = (at) => (of === ALL || all[at].round_key === of) && inDivision(at);
       const chosen = (at) => within(at) && sized(at);
       const choose = (shown) => {
         if (shown.families) return { ...shown, families: shown.families.filter((family) => within(family.at[0])) };
         if (shown.rounds) return { ...shown, at: shown.at.filter(inDivision), lines: shown.lines.filter((line) => inDivision(line.at[0])) };
-        const title = view === "same-size" && size ? `Minutes on ${number(size)} accelerator${size === 1 ? "" : "s"}` : shown.title;
+        const title = view === "same-size" && size ? `Minutes on ${size}` : shown.title;
         const frame = shown.at.filter((at) => inDivision(at) && sized(at) && !within(at));
         const about = [leads[view], shown.about, frame.length ? "Hollow grey marks are those of other rounds." : ""];
         return { ...shown, title, about: about.filter(Boolean).join(" "), at: shown.at.filter(chosen), frame };
@@ -93,8 +93,8 @@
       table.tBodies[0].replaceChildren(...made);
       table.tHead.querySelectorAll("[aria-sort]").forEach((head) => head.removeAttribute("aria-sort"));
       const title = divisions.find(([value]) => value === division)[1];
-      const [counted, among] = [rows.length, own.filter(within).length].map((some) => `${number(some)} ${some === 1 ? "result" : "results"}`);
-      const part = rows.length < own.filter(within).length ? `${number(rows.length)} of ${among}, those on ${number(size)} accelerators` : counted;
+      const among = own.filter(within).length;
+      const part = rows.length < among ? `${number(rows.length)} of ${counted(among, "result")}, those on ${size}` : counted(rows.length, "result");
       table.caption.textContent = `${part}: ${of}, ${title}; the ${by === "chip_minutes" ? "fewest chip-minutes" : "fastest"} first`;
       const bare = rows.filter((result) => !result.accelerators_count).length;
       count.textContent = part + (bare ? `, ${number(bare)} without accelerators in the table alone` : "");

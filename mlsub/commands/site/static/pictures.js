@@ -44,6 +44,7 @@
   const polygon = (points) => (into, fill) => element(into, "polygon", { points, fill });
   KEYS.diamond = polygon("6,-10 12,-4 6,2 0,-4");
   KEYS.square = polygon("1,-9 11,-9 11,1 1,1");
+  KEYS.cross = polygon("4,-10 8,-10 8,-6 12,-6 12,-2 8,-2 8,2 4,2 4,-2 0,-2 0,-6 4,-6");
   KEYS.triangle = polygon("6,-10 12,1 0,1");
 
   // The legend in rows as wide as the chart, without what is seen on the page alone; how high it is.

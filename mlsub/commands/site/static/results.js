@@ -18,7 +18,7 @@
   ];
   const DIVISIONS = ["closed", "open", "other"];
   const BADGES = { accepted: "good", rejected: "bad", "not checked": "warn", pass: "good", fail: "bad", missing: "warn", bypassed: "warn" };
-  const { make, three, decimals, pad, CPU_ONLY } = window.mlsub;
+  const { make, breakable, three, decimals, pad, CPU_ONLY } = window.mlsub;
   const PAGE = 100;
   const NONE = "–";
   const DIVIDED =
@@ -227,7 +227,7 @@
       if (kind === "text") {
         const badge = BADGES[value];
         if ((key === "verdict" || key === "rcp_verdict") && badge) return make("td", {}, make("span", { className: badge, textContent: value }));
-        return make("td", { textContent: value, className: value.length > 48 ? "long" : "" });
+        return make("td", { className: value.length > 48 ? "long" : "" }, ...breakable(value));
       }
       const shown = isShort({ key, kind }) ? three(value) : key === "accelerators_count" ? countText(value) : number(value);
       const told = shown === CPU_ONLY || Number(shown.replaceAll(",", "")) === value;

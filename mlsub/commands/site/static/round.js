@@ -2,7 +2,7 @@
 // The kind "round": all results of a benchmark in one division of a round, as dots over their minutes on a logarithmic axis,
 // or chip-minutes, grouped by the number of accelerators, in the colours of the families of accelerators.
 (() => {
-  const { kinds, plot, number, short, colour, textWidth, wrap, results, redraw, address, remember, view, makerOf, chipsOf, CPU_ONLY } = window.mlsub;
+  const { kinds, plot, number, short, colour, textWidth, wrap, results, redraw, address, remember, view, makerOf, chipsOf, counted, sizeOf, CPU_ONLY } = window.mlsub;
   const LINE = 15;
   // Of more results than this, a number of accelerators is folded at first: to the fastest of it, and the fastest of each family.
   const [MOST, FIRST] = [20, 3];
@@ -27,17 +27,15 @@
     });
   };
 
-  const sizeOf = (count) => `${number(count)} accelerator${count === 1 ? "" : "s"}`;
-
-  // Rows from the top: a heading a number of accelerators, and its results, the fastest first.
+  // Rows from the top: a heading a size, and its results, the fastest first.
   const rowsOf = (some, data, families, all = some) => {
-    const counts = d3.group(some, (one) => one.accelerators_count ?? 0);
+    const sizes = d3.groups(d3.sort(some, (one) => one.accelerators_count ?? 0, (one) => one.number_of_nodes ?? 0), sizeOf);
     const called = d3.rollup(some, (of) => of.length, (one) => `${one.organisation_name}, ${one.system_name}`);
-    return Array.from(counts.keys()).sort((a, b) => a - b).flatMap((count) => {
-      const of = counts.get(count).slice().sort((a, b) => a.x - b.x);
-      const among = all.filter((one) => (one.accelerators_count ?? 0) === count).length;
+    return sizes.flatMap(([size, of]) => {
+      of.sort((a, b) => a.x - b.x);
+      const among = all.filter((one) => sizeOf(one) === size).length;
       const part = among > of.length ? `: ${number(of.length)} of ${number(among)} results` : "";
-      const head = (count ? sizeOf(count) : of.every((one) => one.accelerators_count === 0) ? CPU_ONLY : "Number of accelerators not stated") + part;
+      const head = (size || (of.every((one) => one.accelerators_count === 0) ? CPU_ONLY : "Number of accelerators not stated")) + part;
       return [{ head: true, label: head }, ...of.map((one) => {
         const name = `${one.organisation_name}, ${one.system_name}`;
         return { ...one, label: called.get(name) > 1 ? `${name} (${one.system})` : name, chips: chipsOf(one), of: families.get(makerOf(one, data)) };
@@ -95,7 +93,7 @@
     const fewest = d3.rollup(shownOf(all, () => false), (of) => of.length, (one) => one.accelerators_count ?? 0);
     const sizes = Array.from(counts.keys()).filter((size) => counts.get(size) > fewest.get(size)).sort((a, b) => a - b);
     bar.replaceChildren(...sizes.map((size) => {
-      const name = size ? sizeOf(size) : "other";
+      const name = size ? counted(size, "accelerator") : "other";
       const button = Object.assign(document.createElement("button"), { type: "button", textContent: `${whole(size) ? "Fold" : `All ${number(counts.get(size))} of`} ${name}` });
       button.setAttribute("aria-expanded", whole(size));
       button.addEventListener("click", () => {
@@ -112,14 +110,14 @@
   kinds.round = (data, size, figure) => {
     const [by, isSame] = [view() === "per-accelerator" ? "chip_minutes" : "published_minutes", view() === "same-size" && data.size];
     const every = chosen(data);
-    const all = every.filter((one) => one[by] > 0 && (!isSame || one.accelerators_count === data.size)).map((one) => ({ ...one, x: one[by] }));
+    const all = every.filter((one) => one[by] > 0 && (!isSame || sizeOf(one) === data.size)).map((one) => ({ ...one, x: one[by] }));
     if (!all.length) return null;
     all.sort((a, b) => a.x - b.x);
     const shown = shownOf(all, buttonsOf(figure, all));
     figure.dataset.title ??= figure.querySelector("figcaption").textContent;
-    const where = by === "chip_minutes" ? ", per accelerator" : isSame ? `, on ${sizeOf(data.size)}` : "";
-    const counted = `${shown.length < every.length ? `${number(shown.length)} of ` : ""}${number(every.length)} result${every.length === 1 ? "" : "s"}`;
-    const caption = `${figure.dataset.title}${where}: ${counted}`;
+    const where = by === "chip_minutes" ? ", per accelerator" : isSame ? `, on ${data.size}` : "";
+    const many = `${shown.length < every.length ? `${number(shown.length)} of ` : ""}${counted(every.length, "result")}`;
+    const caption = `${figure.dataset.title}${where}: ${many}`;
     const rows = rowsOf(shown, data, familiesOf(data), all);
     const { height, left } = layOut(rows, size, widestOf(ofRound(data)));
     const of = rows.filter((row) => !row.head);
@@ -133,7 +131,7 @@
     const domain = high / low < 1.3 ? [low / 1.25, high * 1.25] : [low / 1.08, high * 1.08];
     const values = ticksOf(domain, size);
     const numbers = (anchor) => Plot.axisX(values, {
-      anchor, text: values.map(short), label: anchor === "top" ? null : `${by === "chip_minutes" ? "Chip-minutes: minutes × accelerators" : "Minutes to train"} (logarithmic) →`, labelAnchor: "center", labelArrow: "none",
+      anchor, text: values.map(short), label: anchor === "top" ? null : `${by === "chip_minutes" ? "Chip-minutes" : "Minutes to train"} (logarithmic) →`, labelAnchor: "center", labelArrow: "none",
     });
     const tall = of.length > 8;
     const svg = plot(size, {

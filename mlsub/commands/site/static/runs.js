@@ -17,13 +17,14 @@
   };
 
   // Places with the low end of the band, the median and the high end: of all runs, or of twenty and more the middle half.
-  // Where fewer than half of the runs count there is none. Places are those of the evaluations, or 120 at equal distances.
+  // It begins where all of them count: one that joins later would be a step of the median. Places are those of the
+  // evaluations, or 120 at equal distances.
   const spreadOf = (runs) => {
     const [ends, places] = [runs.length < MANY ? [0, 1] : [0.25, 0.75], d3.sort(new Set(runs.flat().map((d) => d.x)))];
     const even = () => d3.range(120).map((at) => places[0] + ((places.at(-1) - places[0]) * at) / 119);
     return (places.length > 120 ? even() : places).flatMap((x) => {
       const values = runs.map((points) => valueAt(points, x)).filter((value) => value !== null);
-      if (2 * values.length < runs.length) return [];
+      if (values.length < runs.length) return [];
       const [low, high] = ends.map((end) => d3.quantile(values, end));
       return { x, low, median: d3.median(values), high };
     });
@@ -120,7 +121,7 @@
     Plot.lineY(spread, { x: "x", y: "median", stroke: "var(--c2)", strokeWidth: 2.2 }),
   ];
 
-  // Where half of the runs have no evaluation yet there is no median, and a band of the middle half has no outliers: there
+  // Where a run has no evaluation yet there is no median, and a band of the middle half has no outliers: there
   // single runs are to be seen.
   const covers = (spread, all) => {
     const [low, high] = d3.extent(all, (d) => d.x);

@@ -11,12 +11,15 @@
     const points = one.points.filter((point) => point.every((value) => value !== null));
     if (one.style === "spans") return points.map(([from, x, y]) => ({ x, y, words: `${row(y)}${number(from)} to ${number(x)}` }));
     if (one.style === "whiskers") return [];
-    return points.map(at).map((d) => ({ ...d, words: data.y.names?.length ? row(d.y) + number(d.x) : named(one, data.x.title, data.y.title)(d) }));
+    return points.map(at).map((d) => ({ ...d, beside: one.beside, words: data.y.names?.length ? row(d.y) + number(d.x) : named(one, data.x.title, data.y.title)(d) }));
   });
   const LINES = { line: "", curve: "", dashed: "2 4", rule: "6 4" };
   const SYMBOLS = { large: "diamond", ticks: "times", triangle: "triangle", square: "square" };
 
+  // A large mark and those of its colour stand beside their place, where they hide none of the others.
+  const BESIDE = 15;
   const overAxes = (series, data) => {
+    const dx = series.beside;
     const stroke = colour(series.colour);
     const title = named(series, data.x.title, data.y.title);
     const points = series.points.map(at);
@@ -37,12 +40,12 @@
     const fill = large ? "none" : hollow ? "var(--paper)" : stroke;
     const shape =
       series.style === "ticks"
-        ? Plot.dot(points, { x: "x", y: "y", stroke, strokeWidth: 2, r: 7, symbol: "times" })
+        ? Plot.dot(points, { x: "x", y: "y", dx, stroke, strokeWidth: 2, r: 7, symbol: "times" })
         : Plot.dot(points, {
-            x: "x", y: "y", fill, stroke: hollow || large ? stroke : "var(--paper)", r: large ? 9 : 4.5,
+            x: "x", y: "y", dx, fill, stroke: hollow || large ? stroke : "var(--paper)", r: large ? 9 : 4.5,
             symbol: SYMBOLS[series.style] ?? "circle", fillOpacity: hollow ? 1 : 0.75, strokeWidth: large ? 2 : 1.5,
           });
-    return [shape, Plot.tip(points, Plot.pointer({ x: "x", y: "y", title }))];
+    return [shape, Plot.tip(points, Plot.pointer({ x: "x", y: "y", dx, title }))];
   };
 
   const overRows = (series, data) => {
@@ -106,6 +109,8 @@
     const names = new Map(series.map((one) => [`${one.name} ${one.style}`, key(one)]));
     // What stands alone lies on what has an extent.
     const wide = (one) => Number(one.style !== "spans");
+    const large = series.find(({ style }) => style === "large");
+    for (const one of series) one.beside = one.colour === large?.colour ? BESIDE : 0;
     const marks = series.slice().sort((a, b) => wide(a) - wide(b)).flatMap((one) => (rows ? overRows : overAxes)(one, data));
     const y = rows
       ? { label: null, domain: data.y.names.map((_, place) => place), type: "band", padding: 0.25, tickFormat: (place) => rows.labels[place], tickSize: 0 }

@@ -2,7 +2,7 @@
 // Two kinds of charts of results: "strip", those of one size in a row for each accelerator, and "efficiency", how much of ideal
 // scaling is left in families of systems.
 (() => {
-  const { kinds, plot, number, short, colour, textWidth, results, isPartial, pointOf, tipOf, logAxis, called, chipOf: rowOf, partialKey } = window.mlsub;
+  const { kinds, plot, number, short, three, colour, textWidth, wrap, results, isPartial, pointOf, tipOf, logAxis, called, chipOf: rowOf, partialKey } = window.mlsub;
   const [LINE, STEP, RADIUS] = [15, 12, 5];
 
   // Marks that would cover each other stand below each other: the levels of some, which are in the order of their places.
@@ -51,7 +51,7 @@
         label(1, { fill: "var(--soft)" }),
         Plot.dot(others, { x: "x", y: "y", stroke: "var(--soft)", strokeOpacity: 0.8, r: RADIUS - 1.5, render: called("others") }),
         Plot.dot(points, {
-          x: "x", y: "y", r: RADIUS - 0.5, symbol: "symbol", fill: (d) => (isPartial(d) ? "var(--paper)" : d.tone), stroke: (d) => (isPartial(d) ? d.tone : "var(--paper)"),
+          x: "x", y: "y", r: RADIUS - 0.5, symbol: "symbol", sort: isPartial, fill: (d) => (isPartial(d) ? "var(--paper)" : d.tone), stroke: (d) => (isPartial(d) ? d.tone : "var(--paper)"),
         }),
         Plot.tip(points, Plot.pointer({ x: "x", y: "y", title: tipOf })),
       ],
@@ -61,22 +61,26 @@
 
   kinds.efficiency = (data, size) => {
     const point = pointOf(data, results());
-    const percent = (value) => `${short(value * 100)} %`;
+    const percent = (value) => `${three(value * 100)} %`;
     const lines = data.families.map((family) => family.at.map((at, place) => ({ ...point(at), x: point(at).accelerators_count, y: family.efficiency[place] })));
     if (!lines.length) return null;
     const points = lines.flat();
     const words = (d) => `${d.organisation_name}, ${rowOf(d)}, ${d.round_key}\n${number(d.x)} accelerators: ${percent(d.y)}\n${short(d.published_minutes)} minutes`;
-    const named = lines.length <= 8;
     const rounds = Array.from(new Set(points.map((d) => d.round_key)));
     const caption = `Scaling efficiency, ${rounds.length > 1 ? `${rounds.at(-1)} to ` : ""}${rounds[0]}`;
     const nameOf = (d) => [d.organisation_name, rowOf(d), ...(rounds.length > 1 ? [d.round_key] : [])].join(", ");
-    const ends = lines.map((line) => ({ ...line.at(-1), text: `${nameOf(line[0])}: ${percent(line.at(-1).y)}` }));
-    const marginRight = named ? Math.min(size.width * 0.4, d3.max(ends, (d) => textWidth(d.text)) + 14) : 14;
+    const ends = lines.map((line) => ({ ...line.at(-1), lines: wrap(`${nameOf(line[0])}: ${percent(line.at(-1).y)}`, size.width * 0.4 - 14) }));
     const [height, marginTop, marginBottom] = [size.narrow ? 280 : 320, 26, 40];
+    // Names stand beside the last marks of few lines, one below the other.
+    const named = lines.length <= 8 && d3.sum(ends, (d) => d.lines.length) * LINE < height;
+    const marginRight = named ? d3.max(ends.flatMap((d) => d.lines), textWidth) + 14 : 14;
     const x = logAxis("x", points.map((d) => d.x), Math.floor((size.width - marginRight) / 60), { label: "accelerators", labelAnchor: "center" }, true);
     const y = d3.scaleLinear([0, Math.max(1.05, d3.max(points, (d) => d.y))], [height - marginBottom, marginTop]);
     let last = -Infinity;
-    for (const end of ends.sort((a, b) => b.y - a.y)) last = end.top = Math.max(y(end.y), last + LINE - 2);
+    for (const end of ends.sort((a, b) => b.y - a.y)) {
+      end.top = Math.max(y(end.y) - (end.lines.length * LINE) / 2, last);
+      last = end.top + end.lines.length * (LINE - 2);
+    }
     // Figures stand below their marks, where no other figure or mark is.
     const left = d3.scaleLog(x.scale.domain, [52, size.width - marginRight]);
     const figures = [];
@@ -85,7 +89,7 @@
     if (named) for (const d of points) if (d.y !== 1 && !ends.some((end) => end.at === d.at) && isFree(d)) figures.push(d);
     const svg = plot(size, {
       height, marginLeft: 52, marginRight, marginTop, marginBottom, x: x.scale, symbol: { type: "identity" },
-      y: { domain: y.domain(), label: "of ideal scaling", labelArrow: "none", tickFormat: percent, ticks: 6, grid: true },
+      y: { domain: y.domain(), label: "of ideal scaling", labelArrow: "none", tickFormat: (value) => `${short(value * 100)} %`, ticks: 6, grid: true },
       marks: [
         ...x.marks,
         Plot.ruleY([1], { stroke: "var(--soft)", strokeDasharray: "2 4" }),
@@ -93,7 +97,7 @@
         Plot.dot(points, { x: "x", y: "y", r: RADIUS - 0.5, symbol: "symbol", fill: "tone", stroke: "var(--paper)" }),
         ...(named ? [
           Plot.text(figures, { x: "x", y: "y", text: (d) => percent(d.y), dy: 14, fill: "var(--text)", stroke: "var(--paper)", strokeWidth: 3 }),
-          ...ends.map((end) => Plot.text([end], { x: "x", y: (d) => y.invert(d.top), text: "text", textAnchor: "start", dx: 9, fill: "var(--text)", stroke: "var(--paper)", strokeWidth: 3 })),
+          ...ends.map((end) => Plot.text([end], { x: "x", y: (d) => y.invert(d.top), text: (d) => d.lines.join("\n"), lineAnchor: "top", textAnchor: "start", dx: 9, lineHeight: (LINE - 2) / 12, fill: "var(--text)", stroke: "var(--paper)", strokeWidth: 3 })),
         ] : []),
         Plot.tip(points, Plot.pointer({ x: "x", y: "y", title: words })),
       ],
