@@ -202,10 +202,16 @@ def format_options(*formats: str, by_name: bool = False) -> Callable[[F], F]:
     return setting("--format", "format_", type=click.Choice(formats), **(named if by_name else usual))
 
 
-def _check_ending(file: Path, formats: Sequence[str]) -> None:
-    """Refuse to write text into a file that is named as a format which an answer does not have."""
-    if format_of_file(file, formats) is None and (other := format_of_file(file, FILE_ENDINGS)) not in (None, "text"):
+def _format_by_ending(file: Path, formats: Sequence[str]) -> str | None:
+    """Return the format that the ending of a file asks for, None where it says nothing.
+
+    Raises:
+        click.UsageError: the ending is that of a format which the answer does not have.
+    """
+    found, other = format_of_file(file, formats), format_of_file(file, FILE_ENDINGS)
+    if found is None and other not in (None, "text"):
         raise click.UsageError(f"This answer has no format {other}. Name another file than {file}.")
+    return found
 
 
 #: --format, for any document.
@@ -234,9 +240,7 @@ def output_options(
         output = None if output is not None and str(output) == "-" else output
         if output is not None:
             check_output(output, force=force)
-            if format_ is None:
-                _check_ending(output, formats)
-                format_ = format_of_file(output, formats)
+            format_ = format_ or _format_by_ending(output, formats)
         return {"target": Target(command, format_ or formats[0], output, force), **others}
 
     return option_group((format_options(*formats, by_name=True), output_, _FORCE), aim)
@@ -321,7 +325,7 @@ def targets(command: str, given: Sequence[str | Path], *, force: bool, usual: st
             left.remove(at + 1)
         format_ = str(given[owned[at]]) if at in owned else allowed[0]
         if at not in owned:
-            _check_ending(file, allowed)
+            _format_by_ending(file, allowed)
         if format_ not in allowed:
             raise click.UsageError(
                 f"--format {format_} goes with the -o that follows, and {file} is {allowed[0]} by its name. "
