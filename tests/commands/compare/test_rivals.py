@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -56,7 +57,7 @@ def test_entries_of_one_accelerator_are_paired_first(tmp_path: Path) -> None:
         for name, (chip, minutes) in own.items():
             tree.add_system(name, accelerator_model_name=f"AMD Instinct {chip}")
             tree.add_entry(system=name)
-            tree.edit(lambda log, minutes=minutes: log.last(minutes), *range(5), system=name)  # type: ignore[misc]
+            tree.edit(partial(Log.last, minutes=minutes), *range(5), system=name)
     found = document(tmp_path / "v1.0" / "AMD", tmp_path / "v1.0" / "Krai")
     assert [(pair["old"]["system"], pair["new"]["system"]) for pair in found["pairs"]] == [("a300", "k300")]
     assert found["only_old"] == ["AMD/a355/resnet"]

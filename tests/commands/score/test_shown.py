@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import csv
 import xml.etree.ElementTree as ET
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from tools.support.make_tree import Tree
+from tools.support.make_tree import Log, Tree
 from tools.support.runner import run
 
 #: Systems: accelerators, and the minutes of the entry, where it is resnet.
@@ -21,7 +22,7 @@ def _tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
     for name, (count, minutes) in SIZES.items():
         tree.add_system(name, number_of_nodes=str(count // 8), accelerator_model_name="NVIDIA H100-SXM5-80GB")
         tree.add_entry(system=name)
-        tree.edit(lambda log, minutes=minutes: log.last(minutes), *range(5), system=name)  # type: ignore[misc]
+        tree.edit(partial(Log.last, minutes=minutes), *range(5), system=name)
     tree.add_entry("unet3d", "small")
     (tree.folder / "results" / "small" / "privateid.json").write_text('{"private_id": "five-secret-words"}')
     return tree
