@@ -45,7 +45,7 @@ class Planned(Answer, frozen=True, kw_only=True):
     evaluation_interval: float | None
 
     def evaluations(self, value: float) -> float | None:
-        """Return how many evaluations a run has had that is so far; None of none, and where another unit is counted."""
+        """Return how many evaluations a run has had that is so far; None before the first, and of another unit."""
         if not self.evaluation_interval or self.first_evaluation is None or value < self.first_evaluation:
             return None
         return 1 + (value - self.first_evaluation) / self.evaluation_interval

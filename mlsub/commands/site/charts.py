@@ -128,6 +128,7 @@ def _headline(view: View, chain: Results, shown: Results, closed: Results) -> st
 
 
 def _chips(view: View, one: SiteResult) -> str | None:
+    """Return the accelerators of a result: their name, and how many where the view is not of one size."""
     size, name = one.result.accelerators_count, one.result.accelerator_name
     return name if view.name == SAME or not (size and name) else f"{size:,} × {name}"
 

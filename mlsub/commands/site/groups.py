@@ -166,6 +166,7 @@ def _record_cell(results: Results) -> Span | None:
 
 
 def _size_cell(results: Results) -> Span | None:
+    """Return the size at which results are compared, as a cell that sorts by its number."""
     size = compared_size(results)
     return Span(str(size), value=float(size.number)) if size else None
 

@@ -46,14 +46,14 @@ class _Contradiction(NamedTuple):
 class _Interval(NamedTuple):
     """The first or last interval of a run: length (ms), size and rate; and the time (ms) from or to the run's edge.
 
-    ``part`` says that it may be a part of one, as where training ends within a block.
+    ``may_be_part``: it may be a part of one, as where training ends within a block.
     """
 
     length: float
     size: float
     rate: float
     to_edge: float
-    part: bool
+    may_be_part: bool
 
 
 def find_moved_clock(entry: Result) -> Iterator[Observation]:
@@ -70,8 +70,8 @@ def find_moved_clock(entry: Result) -> Iterator[Observation]:
     # The last epoch may be a part of one.
     measured = edges[:1] if kind == "epoch" else edges
     # An evaluation says how far the training was: what leads to it is no part, however short.
-    part = kind != _TO_EVALUATION
-    intervals = {edge: [_interval_at(log, of, edge, part=part) for log, of in pairs] for edge in measured}
+    may_be_part = kind != _TO_EVALUATION
+    intervals = {edge: [_interval_at(log, of, edge, may_be_part=may_be_part) for log, of in pairs] for edge in measured}
     found: list[tuple[LogReport, list[_Contradiction]]] = []
     for at, (log, of) in enumerate(pairs):
         contradictions = [*_find_stated(log), *(one for one in _find_early(log) if one.edge in edges)]
@@ -142,11 +142,11 @@ def _find_short(
     as_stated = bool(expected) and min(expected) - own.length < limits["clock_ms"]
     _, places = evaluation_places(log)
     # A first block that is evaluated before its others' distance is a part of one, whatever it is said to be.
-    early = own.part and edge == "run_start" and len(places) > 1 and 0 < places[0] < places[1] - places[0]
+    early = own.may_be_part and edge == "run_start" and len(places) > 1 and 0 < places[0] < places[1] - places[0]
     like = [] if as_stated or early else [length for length, size, _ in rest if _are_alike(size, own.size)]
     # Few that take in both training and evaluation do not show how much they differ.
-    enough = own.part or len(like) >= limits["clock_many"]
-    if enough and (by := _shortfall(own.length, like, least, part=own.part)) > 0:
+    enough = own.may_be_part or len(like) >= limits["clock_many"]
+    if enough and (by := _shortfall(own.length, like, least, may_be_part=own.may_be_part)) > 0:
         words = f"the {name} takes {show_duration(own.length)}, each of the {len(like)} others of its size"
         yield _Contradiction(edge, f"{words} {show_duration(own.length + by)} or more", by)
     else:
@@ -163,11 +163,13 @@ def _find_nearer(
     limits, verb = thresholds(), "ends" if edge == "run_start" else "begins"
     if len(others) < limits["interval_runs"]:
         return
-    by = _shortfall(own.to_edge, [one.to_edge for one in others], least, part=own.part) if least else 0.0
+    by = _shortfall(own.to_edge, [one.to_edge for one in others], least, may_be_part=own.may_be_part) if least else 0.0
     length = own.to_edge
     if not by:
         length, verb = own.to_edge - own.length, "begins" if edge == "run_start" else "ends"
-        by = _shortfall(length, [one.to_edge - one.length for one in others], limits["clock_edge_ms"], part=False)
+        by = _shortfall(
+            length, [one.to_edge - one.length for one in others], limits["clock_edge_ms"], may_be_part=False
+        )
     if by > 0 and (length >= 0 or edge == "run_stop"):  # Else a record steps back over the edge, which was said.
         way = "after" if edge == "run_start" else "before"
         # What begins after run_stop, as the log has it, comes before it in the other runs.
@@ -199,13 +201,13 @@ def _between_evaluations(log: LogReport) -> Lengths:
     return Lengths(lengths, sizes=sizes, rates=(0.0,) * len(sizes), first_stop=times[1], last_start=times[-2])
 
 
-def _interval_at(log: LogReport, lengths: Lengths, edge: str, *, part: bool) -> _Interval | None:
+def _interval_at(log: LogReport, lengths: Lengths, edge: str, *, may_be_part: bool) -> _Interval | None:
     """Return the interval at an edge of a run; None without one."""
     clock, at = log.run.timeline, _ENDS[edge]
     if not lengths.lengths or clock.run_start is None or clock.run_stop is None:
         return None
     to_edge = clock.run_stop - lengths.last_start if at else lengths.first_stop - clock.run_start
-    return _Interval(lengths.lengths[at], lengths.sizes[at], lengths.rates[at], to_edge, part)
+    return _Interval(lengths.lengths[at], lengths.sizes[at], lengths.rates[at], to_edge, may_be_part)
 
 
 def _are_alike(one: float, other: float) -> bool:
@@ -213,10 +215,10 @@ def _are_alike(one: float, other: float) -> bool:
     return math.isclose(one, other, rel_tol=_SAME_SIZE)
 
 
-def _shortfall(own: float, others: Sequence[float], least_ms: float, *, part: bool = True) -> float:
+def _shortfall(own: float, others: Sequence[float], least_ms: float, *, may_be_part: bool = True) -> float:
     """Return by how much (ms) a length is below all others, where that is more than most of them differ; else 0.
 
-    Where ``part``, a length of less than half is that of a part, as where training ends within an interval.
+    Where ``may_be_part``, a length of less than half is that of a part, as where training ends within an interval.
     """
     limits, ranked = thresholds(), sorted(others)
     # Of logs that go on after run_stop, the distance is not a length.
@@ -226,4 +228,4 @@ def _shortfall(own: float, others: Sequence[float], least_ms: float, *, part: bo
     most = ranked[3 * (len(ranked) - 1) // 4] if len(ranked) >= limits["clock_many"] else ranked[-1]
     by = ranked[0] - own
     much = max(least_ms, limits["clock_share"] * ranked[0], limits["clock_spread"] * (most - ranked[0]))
-    return by if by > much and not (part and by > limits["clock_most"] * ranked[0]) else 0.0
+    return by if by > much and not (may_be_part and by > limits["clock_most"] * ranked[0]) else 0.0
